@@ -105,6 +105,6 @@ test('the workflow runs the gate on each push, with its base, and the full run n
   const workflow = readFileSync(join(ROOT, '.github/workflows/ci.yml'), 'utf8')
   const [, gate = '', full = ''] = workflow.split(/^ {2}(?:gate|full):$/m)
   assert.match(workflow, /^ {2}push:$/m)
-  assert.match(gate, /fetch-depth: 0\n {6}- run: \.ci\/run\n[^]*CAMBISTA_BASE: \S/)
-  assert.match(full, /event_name == 'schedule'[^]*- run: \.ci\/full\n/)
+  assert.match(gate, /fetch-depth: 0\n {6}- run: \.ci\/run\n[\s\S]*CAMBISTA_BASE: \S/)
+  assert.match(full, /event_name == 'schedule'[\s\S]*- run: \.ci\/full\n/)
 })

@@ -10,6 +10,7 @@ import type { LaneResult } from './lane.ts'
 import { type LaneName, listFiles } from './lanes.ts'
 import { GATE } from './list.ts'
 import { checkSecondRuns } from './second-runs.ts'
+import { type Outcome, readVerdict } from './verdict.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -141,6 +142,45 @@ test('a failure in a part names its own file, or all that share code', async (t)
     files.map((file) => `${folder}/${file}`),
   )
 })
+
+const failureOf = (file: string, isFinal = false) => ({
+  files: [file],
+  name: 'it',
+  message: '1 == 2',
+  isFinal,
+})
+const outcomeOf = (...failures: LaneResult['failures']): Outcome => ({
+  step: { name: 'process', lane: 'process', command: ['npm', 'test'] },
+  seconds: 1,
+  code: failures.length > 0 ? 1 : 0,
+  result: { passed: 9, failed: failures.length, skipped: 0, failures },
+})
+const CHECK: Outcome = { step: { name: 'check', command: ['npm', 'run', 'check'] }, seconds: 1, code: 1 }
+
+const VERDICTS: [string, Outcome[], string][] = [
+  ['without a failure', [outcomeOf()], 'green'],
+  ['after a failure of a test of secrets', [outcomeOf(failureOf('test/api/new-secrets.test.ts'))], 'red'],
+  ['after a failure of a plain test', [outcomeOf(failureOf('test/api/caching.test.ts'))], 'again'],
+  ['after a crash', [outcomeOf(failureOf('test/api/caching.test.ts', true))], 'red'],
+  ['after a failure of a model', [outcomeOf(failureOf('test/faults/rates-model.test.ts'))], 'red'],
+  [
+    'after a failure of kills',
+    [outcomeOf(failureOf('test/engines/nodes/killed-under-uploads.test.ts'))],
+    'red',
+  ],
+  [
+    'after a chance and a crash',
+    [outcomeOf(failureOf('test/a.test.ts'), failureOf('test/b.test.ts', true))],
+    'red',
+  ],
+  ['after a failure of `check`', [CHECK, outcomeOf()], 'red'],
+  ['after a lane without a result', [{ ...outcomeOf(), code: 1 }], 'red'],
+]
+for (const [name, outcomes, color] of VERDICTS) {
+  test(`the gate says ${color} ${name}`, () => {
+    assert.equal(readVerdict(outcomes).color, color)
+  })
+}
 
 test('the second entry of a test in the list of second runs is a fault', () => {
   const line = (day: string, name: string) => `${day}\tf9ca7537\ttest/api/auth.test.ts\t${name}\t1 == 2`

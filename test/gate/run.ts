@@ -6,9 +6,9 @@ import { randomInt } from 'node:crypto'
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { chooseTests, readChange } from './choice.ts'
-import type { Failure, LaneResult } from './lane.ts'
+import type { LaneResult } from './lane.ts'
 import { LANES, type LaneName, listFiles } from './lanes.ts'
-import { NO_SECOND_RUN } from './list.ts'
+import { isFinal, type LaneFailure, type Outcome, readVerdict, type Step } from './verdict.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const LOGS = join(ROOT, 'test/.parts/logs')
@@ -17,9 +17,6 @@ const LIMIT_MINUTES = { gate: 45, full: 120 }
 /** Files at once of a lane that others run beside. */
 const SHARED_CONCURRENCY = 2
 const EXCERPT_LINES = 150
-
-type Step = { name: string; command: string[]; lane?: LaneName; concurrency?: number }
-type Outcome = { step: Step; seconds: number; code: number; result?: LaneResult | undefined }
 
 const running = new Map<ChildProcess, string>()
 
@@ -95,7 +92,7 @@ function listStreams(files: ReadonlyMap<LaneName, string[]>, isShared: boolean):
 const FAULTS: readonly LaneName[] = ['faults', 'engines', 'clients', 'page']
 
 /** Runs each red file once more, alone. Returns whether all of them are green now. */
-async function runAgain(failures: readonly (Failure & { lane: LaneName })[]): Promise<boolean> {
+async function runAgain(failures: readonly LaneFailure[]): Promise<boolean> {
   const files = new Map(failures.flatMap(({ lane, files }) => files.map((file) => [file, lane] as const)))
   let isGreen = true
   for (const [file, lane] of files) {
@@ -109,10 +106,6 @@ async function runAgain(failures: readonly (Failure & { lane: LaneName })[]): Pr
     if (code !== 0) isGreen = false
   }
   return isGreen
-}
-
-function isFinal({ isFinal, files }: Failure): boolean {
-  return isFinal || files.some((file) => NO_SECOND_RUN.some((one) => one.test(file)))
 }
 
 async function main(isFull: boolean): Promise<number> {
@@ -136,23 +129,20 @@ async function main(isFull: boolean): Promise<number> {
 
   const outcomes = await runStreams(listStreams(choice.files, !isFull))
   const red = outcomes.filter(({ code }) => code !== 0)
-  const failures = red.flatMap(({ step, result }) =>
-    (result?.failures ?? []).map((failure) => ({ ...failure, lane: step.lane as LaneName })),
-  )
-  const hasLost = red.some(({ result }) => !result || result.failures.length === 0)
+  const verdict = readVerdict(outcomes)
   for (const { step } of red) print(`\n--- ${step.name}\n${excerpt(step.name)}`)
   print(`\n${outcomes.map(describe).join('\n')}`)
   const passed = outcomes.reduce((sum, { result }) => sum + (result?.passed ?? 0), 0)
-  if (red.length === 0) return report(passed, 0)
-  for (const failure of failures) {
+  for (const failure of verdict.failures) {
     print(`red${isFinal(failure) ? ' at once' : ''}: ${failure.files.join(', ')}: ${failure.name}`)
     print(`  ${failure.message.split('\n')[0]}`)
   }
-  if (isFull || hasLost || failures.some(isFinal)) return report(passed, Math.max(failures.length, 1))
+  if (verdict.color === 'green') return report(passed, 0)
+  if (verdict.color === 'red' || isFull) return report(passed, Math.max(verdict.failures.length, 1))
   print('\nEach red file once more, alone:')
-  if (!(await runAgain(failures))) return report(passed, failures.length)
+  if (!(await runAgain(verdict.failures))) return report(passed, verdict.failures.length)
   print('Green when they ran alone. Enter each of these tests in test/second-runs.txt.')
-  return report(passed + failures.length, 0)
+  return report(passed + verdict.failures.length, 0)
 }
 
 /** Prints the last line of a run. Returns its exit code. */
