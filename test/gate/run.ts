@@ -14,8 +14,6 @@ const ROOT = join(import.meta.dirname, '../..')
 const LOGS = join(ROOT, 'test/.parts/logs')
 /** Against a hang: the gate takes a third of it on two quiet cores, the full run a half. */
 const LIMIT_MINUTES = { gate: 45, full: 120 }
-/** Files at once of a lane that others run beside. */
-const SHARED_CONCURRENCY = 2
 const EXCERPT_LINES = 150
 
 const running = new Map<ChildProcess, string>()
@@ -74,7 +72,7 @@ function listStreams(files: ReadonlyMap<LaneName, string[]>, isShared: boolean):
     if (!paths) return []
     const isWhole = paths.length === listFiles(lane).length
     const command = [...LANES[lane].command.split(' '), ...(isWhole ? [] : ['--', ...paths])]
-    return [{ name: lane, lane, command, ...(isShared ? { concurrency: SHARED_CONCURRENCY } : {}) }]
+    return [{ name: lane, lane, command, ...(isShared ? { concurrency: sharedConcurrency(lane) } : {}) }]
   }
   const check: Step = { name: 'check', command: ['npm', 'run', 'check'] }
   const build: Step = { name: 'build', command: ['npm', 'run', 'build', '--', '--only', process.arch] }
@@ -90,6 +88,11 @@ function listStreams(files: ReadonlyMap<LaneName, string[]>, isShared: boolean):
 }
 
 const FAULTS: readonly LaneName[] = ['faults', 'engines', 'clients', 'page']
+
+/** Files at once of a lane beside others. `npm test` has half of all the work. */
+function sharedConcurrency(lane: LaneName): number {
+  return lane === 'process' ? 4 : 2
+}
 
 /** Runs each red file once more, alone. Returns whether all of them are green now. */
 async function runAgain(failures: readonly LaneFailure[]): Promise<boolean> {
