@@ -11,7 +11,7 @@ import { limitConnections } from '../../src/http/listener/connections.ts'
 import { openListener } from '../../src/http/listener/listen.ts'
 import { RATES_ERRORS } from '../../src/http/rates/errors.ts'
 import { startTestApp } from '../support/app.ts'
-import { serverEnd, untilRead } from '../support/server-ends.ts'
+import { serverEnd, untilRead } from '../support/events/server-ends.ts'
 import { until } from '../support/terminal.ts'
 
 const GET = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'

@@ -12,7 +12,7 @@ import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { startTestApp, type TestApp, temporaryDirectory } from '../support/app.ts'
 import { CREATE, fillDatabase, TOKENS } from '../support/directory.ts'
-import { serverEnd } from '../support/server-ends.ts'
+import { serverEnd } from '../support/events/server-ends.ts'
 import { ASMX } from './compat/asmx.ts'
 
 const BATCH = '/api/v1/convert/batch'

@@ -9,8 +9,8 @@ import { raiseRevision } from '../../src/store/meta.ts'
 import { updateProviderEnabled } from '../../src/store/rates/providers.ts'
 import { closeRun, insertRun } from '../../src/store/rates/sync-runs.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
+import { stoppedTimer } from '../support/events/timer.ts'
 import { until } from '../support/terminal.ts'
-import { stoppedTimer } from '../support/timer.ts'
 import { asOtherProcess, openApp, send, storeAsOtherProcess } from './support.ts'
 
 const NOW = '2026-03-24T12:00:00.000Z'
@@ -23,7 +23,7 @@ const readCompra = async (day: string, { json }: TestApp = app) =>
 const keyStatus = async (key: string, { app: { url } } = app) =>
   (await send(`${url}/api/v1/providers`, { headers: { 'X-API-Key': key } })).status
 
-test('one second of the timer is enough for a corrected value', async (t) => {
+test('a corrected value is visible after one second of the timer', async (t) => {
   const timer = stoppedTimer()
   const own = await startTestApp(t, { repeatPoll: timer.repeat })
   await own.sync()
@@ -34,7 +34,7 @@ test('one second of the timer is enough for a corrected value', async (t) => {
   await until(async () => (await readCompra('2026-02-10', own)) === '412.34')
 })
 
-test('one second of the timer is enough for the revocation of a key', async (t) => {
+test('a revoked key is rejected after one second of the timer', async (t) => {
   const timer = stoppedTimer()
   const own = await startTestApp(t, { repeatPoll: timer.repeat })
   const key = makeSecret('cbk_')

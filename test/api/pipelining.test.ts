@@ -7,8 +7,8 @@ import { connect, type Socket } from 'node:net'
 import { before, type TestContext, test } from 'node:test'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../support/directory.ts'
+import { serverEnd } from '../support/events/server-ends.ts'
 import { parseAnswers } from '../support/raw-requests.ts'
-import { serverEnd } from '../support/server-ends.ts'
 import { until } from '../support/terminal.ts'
 
 const AUTH = `Host: a\r\nAuthorization: Bearer ${TOKENS.all}\r\n`

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { afterEach, test } from 'node:test'
 import { startTestApp } from '../support/app.ts'
-import { serverEnd, untilRead } from '../support/server-ends.ts'
+import { serverEnd, untilRead } from '../support/events/server-ends.ts'
 import { until } from '../support/terminal.ts'
 import { exchange, openApp } from './support.ts'
 

@@ -9,8 +9,8 @@ import { before, type TestContext, test } from 'node:test'
 import { connect as connectSecurely } from 'node:tls'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { batch, CREATE, fillDatabase, pdf, TOKENS } from '../support/directory.ts'
+import { serverEnd } from '../support/events/server-ends.ts'
 import { parseAnswers, type RawAnswer } from '../support/raw-requests.ts'
-import { serverEnd } from '../support/server-ends.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/terminal.ts'
 
@@ -139,7 +139,10 @@ test('rejected requests are not logged as errors of the program', () => {
   for (const { logLines } of Object.values(apps)) assert.doesNotMatch(logLines.join(''), /"level":"error"/)
 })
 
-/** Sends each packet when the server has read the one before, and returns the answers when the server has closed the connection. Waits at FIRST_ANSWER. */
+/**
+ * Sends each packet when the server has read the one before. Returns the answers when the server has closed the
+ * connection. Waits at FIRST_ANSWER.
+ */
 async function send(
   listener: keyof typeof apps,
   ...packets: (string | typeof FIRST_ANSWER)[]
@@ -158,9 +161,9 @@ async function send(
       await until(() => received.length > 0)
       continue
     }
-    const bytesBefore = end.bytesRead
+    const earlierBytes = end.bytesRead
     socket.write(packet, 'latin1')
-    await until(() => end.destroyed || end.bytesRead >= bytesBefore + packet.length)
+    await until(() => end.destroyed || end.bytesRead >= earlierBytes + packet.length)
   }
   await closing
   return parseAnswers(Buffer.concat(received))

@@ -11,10 +11,10 @@ import { raiseRevision } from '../../src/store/meta.ts'
 import { findCounters, pendingCounters, WATCHED_TABLES } from '../../src/store/postgres/change-counters.ts'
 import { rawQuery } from '../../src/store/postgres/raw-query.ts'
 import type { WriteDb } from '../../src/store/tables.ts'
+import { stoppedTimer } from '../support/events/timer.ts'
 import { openNode } from '../support/postgres/database.ts'
 import { createPostgresSchema } from '../support/postgres/server.ts'
 import { until } from '../support/terminal.ts'
-import { stoppedTimer } from '../support/timer.ts'
 
 const AT = '2026-03-24T12:00:00.000Z'
 // A row of each watched table, after the rows that it references. `set`: a column that nodes cache.
@@ -172,16 +172,16 @@ for (const [table, name] of Object.entries(WATCHED_TABLES)) {
   })
 }
 
-test('one second of the timer is enough for a node to see the commits of another', async (t) => {
+test('a node reads the commits of another within one second of the timer', async (t) => {
   const url = await createPostgresSchema()
   const [node, { db }] = [await openNode(t, url), await openNode(t, url)]
   const timer = stoppedTimer()
   const log = createLog({ level: 'debug', format: 'json', write: () => {} })
   const watch = await watchDatabase(node, { log, staleForMs: 0, repeatPoll: timer.repeat })
   t.after(() => watch.close())
-  const seen = new Set<string>()
+  const changes = new Set<string>()
   watch.start(async (parts) => {
-    for (const part of ['data', 'access', 'documents'] as const) if (parts[part]) seen.add(part)
+    for (const part of ['data', 'access', 'documents'] as const) if (parts[part]) changes.add(part)
   })
   const commits: Record<keyof ChangedParts, () => Promise<unknown>> = {
     data: () => raiseRevision(db),
@@ -190,11 +190,11 @@ test('one second of the timer is enough for a node to see the commits of another
   }
   for (const [part, commit] of Object.entries(commits)) {
     await commit()
-    seen.clear()
+    changes.clear()
     timer.pass(1000)
     await until(() => {
       if (watch.isAway()) timer.pass(1000) // the server stalled during the poll
-      return seen.has(part)
+      return changes.has(part)
     })
   }
 })

@@ -143,13 +143,13 @@ test('a failure in a part names its own file, or all that share code', async (t)
   )
 })
 
-const failureOf = (file: string, isFinal = false) => ({
+const makeFailure = (file: string, isFinal = false) => ({
   files: [file],
   name: 'it',
   message: '1 == 2',
   isFinal,
 })
-const outcomeOf = (...failures: LaneResult['failures']): Outcome => ({
+const makeOutcome = (...failures: LaneResult['failures']): Outcome => ({
   step: { name: 'process', lane: 'process', command: ['npm', 'test'] },
   seconds: 1,
   code: failures.length > 0 ? 1 : 0,
@@ -158,26 +158,26 @@ const outcomeOf = (...failures: LaneResult['failures']): Outcome => ({
 const CHECK: Outcome = { step: { name: 'check', command: ['npm', 'run', 'check'] }, seconds: 1, code: 1 }
 
 const VERDICTS: [string, Outcome[], string][] = [
-  ['without a failure', [outcomeOf()], 'green'],
-  ['after a failure of a test of secrets', [outcomeOf(failureOf('test/api/new-secrets.test.ts'))], 'red'],
-  ['after a failure of a plain test', [outcomeOf(failureOf('test/api/caching.test.ts'))], 'again'],
-  ['after a crash', [outcomeOf(failureOf('test/api/caching.test.ts', true))], 'red'],
-  ['after a failure of a model', [outcomeOf(failureOf('test/faults/rates-model.test.ts'))], 'red'],
+  ['without a failure', [makeOutcome()], 'green'],
+  ['after a failure of a test of secrets', [makeOutcome(makeFailure('test/api/new-secrets.test.ts'))], 'red'],
+  ['after a failure of a plain test', [makeOutcome(makeFailure('test/api/caching.test.ts'))], 'again'],
+  ['after a crash', [makeOutcome(makeFailure('test/api/caching.test.ts', true))], 'red'],
+  ['after a failure of a model', [makeOutcome(makeFailure('test/faults/rates-model.test.ts'))], 'red'],
   [
     'after a failure of kills',
-    [outcomeOf(failureOf('test/engines/nodes/killed-under-uploads.test.ts'))],
+    [makeOutcome(makeFailure('test/engines/nodes/killed-under-uploads.test.ts'))],
     'red',
   ],
   [
     'after a chance and a crash',
-    [outcomeOf(failureOf('test/a.test.ts'), failureOf('test/b.test.ts', true))],
+    [makeOutcome(makeFailure('test/api/cors.test.ts'), makeFailure('test/api/caching.test.ts', true))],
     'red',
   ],
-  ['after a failure of `check`', [CHECK, outcomeOf()], 'red'],
-  ['after a lane without a result', [{ ...outcomeOf(), code: 1 }], 'red'],
+  ['after a failure of `check`', [CHECK, makeOutcome()], 'red'],
+  ['after a lane without a result', [{ ...makeOutcome(), code: 1 }], 'red'],
 ]
 for (const [name, outcomes, color] of VERDICTS) {
-  test(`the gate says ${color} ${name}`, () => {
+  test(`the verdict of a run is ${color} ${name}`, () => {
     assert.equal(readVerdict(outcomes).color, color)
   })
 }

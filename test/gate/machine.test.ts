@@ -74,14 +74,14 @@ function listGateSources(): Source[] {
   const pending = Object.values(GATE).flatMap((files) =>
     typeof files === 'string' ? listFiles('process') : Object.keys(files),
   )
-  const found = new Set<Source>()
+  const collected = new Set<Source>()
   for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
     const source = byPath.get(path)
-    if (!source || found.has(source)) continue
-    found.add(source)
+    if (!source || collected.has(source)) continue
+    collected.add(source)
     pending.push(...source.imports.map(({ to }) => to))
   }
-  return [...found]
+  return [...collected]
     .filter(({ path }) => !path.startsWith('test/gate/'))
     .sort((one, other) => (one.path < other.path ? -1 : 1))
 }

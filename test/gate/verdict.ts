@@ -1,4 +1,4 @@
-// Decides what the failures of a run mean: the gate is green or red, or its red files run once more.
+// Judges the failures of a run: the gate is green or red, or its red files run once more.
 
 import type { Failure, LaneResult } from './lane.ts'
 import type { LaneName } from './lanes.ts'
@@ -14,12 +14,12 @@ export type Verdict = { color: 'green' | 'red' | 'again'; failures: LaneFailure[
 
 /** A step that failed without a failed test is red: `check`, the build, or a lane that crashed. */
 export function readVerdict(outcomes: readonly Outcome[]): Verdict {
-  const failed = outcomes.filter(({ code }) => code !== 0)
-  if (failed.length === 0) return { color: 'green', failures: [] }
-  const failures = failed.flatMap(({ step: { lane }, result }) =>
+  const redOutcomes = outcomes.filter(({ code }) => code !== 0)
+  if (redOutcomes.length === 0) return { color: 'green', failures: [] }
+  const failures = redOutcomes.flatMap(({ step: { lane }, result }) =>
     lane ? (result?.failures ?? []).map((failure) => ({ ...failure, lane })) : [],
   )
-  const isUnexplained = failed.some(({ result }) => !result || result.failures.length === 0)
+  const isUnexplained = redOutcomes.some(({ result }) => !result || result.failures.length === 0)
   return { color: isUnexplained || failures.some(isFinal) ? 'red' : 'again', failures }
 }
 

@@ -67,7 +67,7 @@ export type TestAppOptions = {
   ticks?: () => number
   /** Milliseconds to wait for a database that another process locks. */
   patienceMs?: number
-  /** Timer of the polls of the database (timer.ts). */
+  /** Timer of the polls of the database (events/timer.ts). */
   repeatPoll?: Repeat
   /** Times of the leases of leader tasks. */
   leaseTimes?: LeaseTimes

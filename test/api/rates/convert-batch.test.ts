@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { inventedValue } from '../../../src/demo/invented-rates.ts'
 import { startTestApp } from '../../support/app.ts'
-import { untilRead } from '../../support/server-ends.ts'
+import { untilRead } from '../../support/events/server-ends.ts'
 import { openApp } from '../support.ts'
 
 const app = await openApp({

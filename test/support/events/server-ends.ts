@@ -2,7 +2,7 @@
 
 import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
-import { until } from './terminal.ts'
+import { until } from '../terminal.ts'
 
 const ends = new Map<number, Socket>() // by the port of the client
 

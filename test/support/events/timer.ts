@@ -1,6 +1,6 @@
 // A timer that only the test turns: an interval passes without a wait.
 
-import type { Repeat } from '../../src/domain/operations/database-watch.ts'
+import type { Repeat } from '../../../src/domain/operations/database-watch.ts'
 
 export type TestTimer = { repeat: Repeat; pass(ms: number): void }
 
