@@ -35,8 +35,6 @@ export type NightlyBackup = {
     /** Start of the newest backup that was verified; undefined: none is known. */
     lastVerified: Date | undefined
   }
-  /** Resolves when no backup is under way. */
-  idle(): Promise<void>
   /** Stops; a backup under way is aborted. */
   close(): Promise<void>
 }
@@ -76,7 +74,6 @@ export async function openNightlyBackup(
   return {
     start: () => runs.start(),
     status: () => ({ schedule: cron, nextRun: runs.nextRun(), lastRun, lastStatus, lastVerified }),
-    idle: () => runs.idle(),
     close: () => runs.close(),
   }
 }
