@@ -9,6 +9,7 @@ import { RULES, type Rule } from './rules.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const NAMES = Object.keys(LANES) as LaneName[]
+const SHOWN_PATHS = 3
 
 type Addition = { lane: LaneName; file: string }
 
@@ -52,11 +53,14 @@ export function chooseTests(change: Change): Choice {
   const sources = [...readSources('src'), ...readSources('bin')]
   const tests = readSources('test').filter(({ path }) => path.endsWith('.test.ts'))
   const changes = change.paths.map((path) => ({ path, rules: findRules(path, sources) }))
-  const unknown = changes.filter((one) => one.rules.length === 0).map(({ path }) => `no rule names ${path}`)
-  const broad = changes.flatMap(({ path, rules }) =>
-    rules.filter(({ adds }) => adds === 'everything').map(({ reason }) => `${path}: ${reason}`),
+  const reasons = changes.flatMap(({ path, rules }) =>
+    rules.length === 0
+      ? [{ path, reason: 'no rule names it' }]
+      : rules.map(({ reason }) => ({ path, reason })),
   )
-  if (unknown.length + broad.length > 0) return everything([...unknown, ...broad])
+  const isBroad = ({ rules }: { rules: Rule[] }) =>
+    rules.length === 0 || rules.some(({ adds }) => adds === 'everything')
+  if (changes.some(isBroad)) return everything(listReasons(reasons))
   const isText = ({ rules }: { rules: Rule[] }) => rules.every((rule) => rule.isText === true)
   if (changes.length > 0 && changes.every(isText)) {
     const top = listFiles('process').filter((file) => !file.includes('/', 'test/'.length))
@@ -64,16 +68,21 @@ export function chooseTests(change: Change): Choice {
   }
 
   const selection = new Map<LaneName, Set<string>>(NAMES.map((name) => [name, listGate(name)]))
-  const reasons = new Map<string, string[]>()
-  for (const { path, rules } of changes) {
+  for (const { path, rules } of changes)
     for (const { lane, file } of listAdditions(path, rules, tests)) selection.get(lane)?.add(file)
-    for (const { reason } of rules) reasons.getOrInsertComputed(reason, () => []).push(path)
+  return {
+    files: ordered(selection),
+    reasons: changes.length === 0 ? ['nothing differs from it'] : listReasons(reasons),
   }
-  const lines = [...reasons].map(
-    ([reason, paths]) =>
-      `${reason}: ${paths.slice(0, 3).join(', ')}${paths.length > 3 ? ` and ${paths.length - 3} more` : ''}`,
-  )
-  return { files: ordered(selection), reasons: changes.length === 0 ? ['nothing differs from it'] : lines }
+}
+
+/** Returns a line for each reason, with the first of its paths. */
+function listReasons(reasons: readonly { path: string; reason: string }[]): string[] {
+  return [...Map.groupBy(reasons, ({ reason }) => reason)].map(([reason, paths]) => {
+    const examples = paths.slice(0, SHOWN_PATHS).map(({ path }) => path)
+    const rest = paths.length > SHOWN_PATHS ? ` and ${paths.length - SHOWN_PATHS} more` : ''
+    return `${reason}: ${examples.join(', ')}${rest}`
+  })
 }
 
 /** The tests of the list that no change needs. */

@@ -130,10 +130,18 @@ export const RULES: readonly Rule[] = [
 
   // Tests: a changed test file always runs.
   { paths: /^test\/.*\.test\.ts$/, adds: [], reason: 'a test' },
-  { paths: /^test\/clients\//, adds: ['clients'], reason: 'programs of the clients' },
-  { paths: /^test\/web\//, adds: ['page'], reason: 'tests of the page stand on it' },
-  { paths: /^test\/faults\//, adds: ['faults'], reason: 'tests of faults stand on it' },
-  { paths: /^test\/(e2e|errands)\//, adds: ['e2e'], reason: 'tests of the built file stand on it' },
-  { paths: /^test\/(api|unit|examples|promises)\//, adds: [], reason: '`npm test` runs whole' },
+  { paths: /^test\/clients\/(?!.*\.test\.ts$)/, adds: ['clients'], reason: 'programs of the clients' },
+  { paths: /^test\/web\/(?!.*\.test\.ts$)/, adds: ['page'], reason: 'tests of the page stand on it' },
+  { paths: /^test\/faults\/(?!.*\.test\.ts$)/, adds: ['faults'], reason: 'tests of faults stand on it' },
+  {
+    paths: /^test\/(e2e|errands)\/(?!.*\.test\.ts$)/,
+    adds: ['e2e'],
+    reason: 'tests of the built file stand on it',
+  },
+  {
+    paths: /^test\/(api|unit|examples|promises)\/(?!.*\.test\.ts$)/,
+    adds: [],
+    reason: '`npm test` runs whole',
+  },
   { paths: /^test\/(release|bench|long\.ts|second-runs\.txt)/, adds: [], reason: 'the gate does not run it' },
 ]
