@@ -10,17 +10,9 @@ const FILES_EACH = 12
 
 /** Files with a process of their own, each with its reason. */
 export const ALONE: Record<string, string> = {
-  'test/api/documents/upload-memory.test.ts': 'measures memory',
+  'test/api/documents/upload-memory.test.ts': 'counts the buffers of its process',
+  'test/api/documents/downloads.test.ts': 'imitates the timers of its process',
   'test/api/raw.test.ts': 'has a hook after each test',
-  'test/measures/client-addresses.test.ts': 'measures memory',
-  'test/measures/file-lock.test.ts': 'measures time',
-  'test/measures/json-body.test.ts': 'measures memory',
-  'test/measures/lingering.test.ts': 'measures time',
-  'test/measures/linear-time.test.ts': 'measures time',
-  'test/measures/mail-reader.test.ts': 'measures time',
-  'test/measures/memory-budget.test.ts': 'measures memory',
-  'test/measures/rate-cache-memory.test.ts': 'measures memory',
-  'test/measures/upload-memory-count.test.ts': 'measures memory',
   'test/unit/cli/storage/storage-config.test.ts': 'sets environment variables',
   'test/unit/store/blobs/bucket/bucket-credentials.test.ts': 'sets environment variables',
   'test/unit/web/documents/live-documents.test.ts': 'imitates a browser of its own',
