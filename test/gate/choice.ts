@@ -14,7 +14,7 @@ const SHOWN_PATHS = 3
 type Addition = { lane: LaneName; file: string }
 
 /** Lanes with their files, and a line for each reason. A change of texts alone has no lane but `process`. */
-export type Choice = { files: Map<LaneName, string[]>; reasons: string[] }
+export type Choice = { files: Map<LaneName, string[]>; reasons: string[]; isEverything?: boolean }
 
 /** Files that differ from the base, relative to the root; undefined without a base. */
 export type Change = { base: string; paths: string[] } | undefined
@@ -112,6 +112,7 @@ function everything(reasons: string[]): Choice {
   return {
     files: new Map(NAMES.filter((name) => name !== 'measures').map((name) => [name, listFiles(name)])),
     reasons,
+    isEverything: true,
   }
 }
 

@@ -5,15 +5,15 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { chooseTests, readChange } from './choice.ts'
+import { type Choice, chooseTests, readChange } from './choice.ts'
 import type { LaneResult } from './lane.ts'
 import { LANES, type LaneName, listFiles } from './lanes.ts'
 import { isFinal, type LaneFailure, type Outcome, readVerdict, type Step } from './verdict.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const LOGS = join(ROOT, 'test/.parts/logs')
-/** Against a hang: the gate takes a third of it on two quiet cores, the full run a half. */
-const LIMIT_MINUTES = { gate: 45, full: 120 }
+/** Limits against a hang. The list of the gate takes a quarter of it on two quiet cores, everything a third. */
+const LIMIT_MINUTES = { list: 45, everything: 80, full: 120 }
 const EXCERPT_LINES = 150
 
 const running = new Map<ChildProcess, string>()
@@ -120,7 +120,7 @@ async function main(isFull: boolean): Promise<number> {
   }
   const change = isFull ? undefined : readChange()
   const names = Object.keys(LANES) as LaneName[]
-  const choice = isFull
+  const choice: Choice = isFull
     ? { files: new Map(names.map((name) => [name, listFiles(name)])), reasons: ['every test'] }
     : chooseTests(change)
   if (!isFull)
@@ -130,7 +130,16 @@ async function main(isFull: boolean): Promise<number> {
     print(`  runs ${String(files.length).padStart(3)} of ${listFiles(lane).length} files of ${lane}`)
   }
 
-  const outcomes = await runStreams(listStreams(choice.files, !isFull))
+  const limit = startLimit(LIMIT_MINUTES[isFull ? 'full' : choice.isEverything ? 'everything' : 'list'])
+  try {
+    return await runChoice(choice, isFull)
+  } finally {
+    clearTimeout(limit)
+  }
+}
+
+async function runChoice({ files }: Choice, isFull: boolean): Promise<number> {
+  const outcomes = await runStreams(listStreams(files, !isFull))
   const red = outcomes.filter(({ code }) => code !== 0)
   const verdict = readVerdict(outcomes)
   for (const { step } of red) print(`\n--- ${step.name}\n${excerpt(step.name)}`)
@@ -171,24 +180,25 @@ function print(text: string): void {
   process.stdout.write(`${text}\n`)
 }
 
+/** Ends a run that hangs. */
+function startLimit(minutes: number): NodeJS.Timeout {
+  return setTimeout(() => {
+    for (const name of running.values()) print(`\n--- ${name} still runs\n${excerpt(name)}`)
+    print(`\nThe run took ${minutes} minutes: something hangs in ${[...running.values()].join(', ')}.`)
+    killAll()
+    process.exit(1)
+  }, minutes * 60_000)
+}
+
 /** Ends each step with all that it started. */
 function killAll(): void {
   for (const [child] of running) if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
 }
 
-const isFull = process.argv.includes('--full')
-const minutes = LIMIT_MINUTES[isFull ? 'full' : 'gate']
-const limit = setTimeout(() => {
-  for (const name of running.values()) print(`\n--- ${name} still runs\n${excerpt(name)}`)
-  print(`\nThe run took ${minutes} minutes: something hangs in ${[...running.values()].join(', ')}.`)
-  killAll()
-  process.exit(1)
-}, minutes * 60_000)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     killAll()
     process.exit(1)
   })
 }
-process.exitCode = await main(isFull)
-clearTimeout(limit)
+process.exitCode = await main(process.argv.includes('--full'))
