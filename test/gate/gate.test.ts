@@ -93,7 +93,7 @@ test('a changed test runs, and so does a test that imports a changed source', ()
 })
 
 const NEEDED = `import { test } from 'node:test'\nimport assert from 'node:assert'\n`
-const RED = `${NEEDED}test('one equals two', () => assert.equal(1, 2))\ntest('one is one', () => {})\n`
+const RED = `${NEEDED}test('one equals two', () => { throw new Error('it failed', { cause: new Error('it is two') }) })\ntest('one is one', () => {})\n`
 
 test('a lane names the file of a failed test, and it may run again', async (t) => {
   const { folder, lane } = fixtures(t, { 'red.test.mjs': RED })
@@ -102,6 +102,7 @@ test('a lane names the file of a failed test, and it may run again', async (t) =
   assert.equal(failures.length, 1)
   assert.deepEqual(failures[0]?.files, [`${folder}/red.test.mjs`])
   assert.deepEqual([failures[0]?.name, failures[0]?.isFinal], ['one equals two', false])
+  assert.equal(failures[0]?.message, 'it failed: it is two')
 })
 
 const FINAL: [string, string][] = [
