@@ -90,7 +90,7 @@ function readFailure(event: FailEvent, parts: ReadonlyMap<string, string[]>): Fa
   const own = /\.test\.\w+$/.test(declared) ? [declared] : undefined
   const files = parts.get(declared) ?? own ?? parts.get(entry) ?? [entry]
   const cause = error.cause instanceof Error ? error.cause : error
-  const reason = cause.cause instanceof Error ? `: ${cause.cause.message}` : '' // of `fetch failed`
+  const reason = cause.cause instanceof Error ? `: ${cause.cause.message}` : '' // `fetch` names only this one
   const message = hasCrashed ? `it ended with ${error.signal ?? error.exitCode}` : `${cause.message}${reason}`
   return { files, name: event.name, message, isFinal: hasCrashed || FINAL.includes(error.failureType ?? '') }
 }

@@ -12,7 +12,7 @@ import { isFinal, type LaneFailure, type Outcome, readVerdict, type Step } from 
 
 const ROOT = join(import.meta.dirname, '../..')
 const LOGS = join(ROOT, 'test/.parts/logs')
-/** Limits against a hang. The list of the gate takes a quarter of it on two quiet cores, everything a third. */
+/** Limits against a hang, with room for a slow machine. No lane has a budget of its own. */
 const LIMIT_MINUTES = { list: 45, everything: 80, full: 120 }
 const EXCERPT_LINES = 150
 
