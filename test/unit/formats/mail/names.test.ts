@@ -51,6 +51,9 @@ test('baseName shortens a name to 255 characters and leaves its extension', () =
   const long = baseName(`${'á'.repeat(300)}.xml`) ?? ''
   assert.deepEqual([[...long].length, long.endsWith('á.xml')], [255, true])
   assert.equal([...(baseName('😀'.repeat(300)) ?? '')].length, 255)
+  const [longest, longer] = [15, 16].map((count) => baseName(`${'a'.repeat(300)}.${'x'.repeat(count)}`))
+  assert.equal(longest, `${'a'.repeat(239)}.${'x'.repeat(15)}`)
+  assert.equal(longer, 'a'.repeat(255), 'a longer end is no extension')
   assert.equal(baseName('\ud800.xml'), '\ufffd.xml')
 })
 
