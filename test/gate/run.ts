@@ -15,6 +15,8 @@ const LOGS = join(ROOT, 'test/.parts/logs')
 /** Limits against a hang, with room for a slow machine. No lane has a budget of its own. */
 const LIMIT_MINUTES = { list: 45, everything: 80, full: 120 }
 const EXCERPT_LINES = 150
+/** Lanes of the full run after the built file. */
+const OTHER_LANES: readonly LaneName[] = ['faults', 'engines', 'clients', 'page']
 
 const running = new Map<ChildProcess, string>()
 
@@ -78,7 +80,7 @@ function listStreams(files: ReadonlyMap<LaneName, string[]>, isShared: boolean):
   const build: Step = { name: 'build', command: ['npm', 'run', 'build', '--', '--only', process.arch] }
   const executable = files.has('e2e') ? [build, ...step('e2e')] : []
   if (!isShared)
-    return [[check, ...step('process'), ...step('measures'), ...executable, ...FAULTS.flatMap(step)]]
+    return [[check, ...step('process'), ...step('measures'), ...executable, ...OTHER_LANES.flatMap(step)]]
   const streams = [
     [check, ...step('process'), ...step('measures')],
     [...executable, ...step('clients'), ...step('faults')],
@@ -86,8 +88,6 @@ function listStreams(files: ReadonlyMap<LaneName, string[]>, isShared: boolean):
   ]
   return streams.filter((steps) => steps.length > 0)
 }
-
-const FAULTS: readonly LaneName[] = ['faults', 'engines', 'clients', 'page']
 
 /** Files at once of a lane beside others. `npm test` has half of all the work. */
 function sharedConcurrency(lane: LaneName): number {
