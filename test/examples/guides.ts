@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { fixedClock, startTestApp, type TestApp, temporaryDirectory } from '../support/app.ts'
-import { freePort, type Program, startProgram } from '../support/program.ts'
+import { freePort, PROGRAM_ENV, type Program, startProgram } from '../support/program.ts'
 import { runCommand, until } from '../support/terminal.ts'
 
 export type GuideExample = { heading: string; language: string; code: string }
@@ -102,8 +102,12 @@ function readerEnvironment(app: TestApp, folder: string): Record<string, string>
   chmodSync(command, 0o755)
   const { host } = new URL(app.app.url)
   writeFileSync(join(folder, '.curlrc'), `fail\nconnect-to = "127.0.0.1:8080:${host}"\n`)
-  const { PATH = '' } = process.env
-  return { PATH: `${programs}:${PATH}`, HOME: folder, CAMBISTA_DATA_DIR: app.dataDir }
+  return {
+    ...PROGRAM_ENV,
+    PATH: `${programs}:${PROGRAM_ENV.PATH}`,
+    HOME: folder,
+    CAMBISTA_DATA_DIR: app.dataDir,
+  }
 }
 
 function readVariables(folder: string): Record<string, string> {

@@ -26,10 +26,6 @@ export const EXCEPTIONS: Readonly<
       times: 1,
       reason: 'a transaction that stays open; a stall only prolongs it',
     },
-    'test/unit/domain/operations/backup/backup.test.ts': {
-      times: 1,
-      reason: 'the pace of uploads beside a backup',
-    },
     'test/unit/domain/operations/doctor/doctor.test.ts': {
       times: 1,
       reason: 'the pace of uploads beside the doctor',

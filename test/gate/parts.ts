@@ -20,7 +20,8 @@ export const ALONE: Record<string, string> = {
   'test/unit/web/documents/upload-queue.test.ts': 'imitates a browser of its own',
 }
 
-/** Writes a file for each part, which imports its test files. Returns the parts with their files, relative to the root. */
+/**
+ * Writes a file for each part. Each test file is a test of it, so that its servers end with it. Returns the parts with their files, relative to the root. */
 export function writeParts(files: readonly string[]): Map<string, string[]> {
   const together = files.filter((file) => !(file in ALONE))
   // Its own folder for each list: two lanes may run at once.
@@ -31,8 +32,11 @@ export function writeParts(files: readonly string[]): Map<string, string[]> {
   for (let at = 0; at < together.length; at += FILES_EACH) {
     const members = together.slice(at, at + FILES_EACH)
     const path = join(folder, `part-${String(parts.size + 1).padStart(2, '0')}.test.mjs`)
-    const lines = members.map((file) => `import ${JSON.stringify(pathToFileURL(join(ROOT, file)).href)}\n`)
-    writeFileSync(join(ROOT, path), lines.join(''))
+    const lines = members.map((file) => {
+      const [name, url] = [file, pathToFileURL(join(ROOT, file)).href].map((text) => JSON.stringify(text))
+      return `test(${name}, () => import(${url}))\n`
+    })
+    writeFileSync(join(ROOT, path), ["import { test } from 'node:test'\n", ...lines].join(''))
     parts.set(path, members)
   }
   return parts

@@ -9,8 +9,9 @@ import { until } from './terminal.ts'
 
 const ENTRY = join(import.meta.dirname, 'cambista.ts')
 const SOURCES = [process.execPath, ENTRY] as const
-const { PATH, NODE_COMPILE_CACHE } = process.env
-const COMMON = { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) } // the compile cache halves the start
+const { PATH = '', NODE_COMPILE_CACHE } = process.env
+/** Environment of a program under test. The compile cache halves its start. */
+export const PROGRAM_ENV = { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) }
 
 export type Program = {
   child: ChildProcessWithoutNullStreams
@@ -28,7 +29,7 @@ export function startProgram(
   env: Record<string, string> = {},
   [command, ...before]: readonly [string, ...string[]] = SOURCES,
 ): Program {
-  const child = spawn(command, [...before, ...words], { env: { ...COMMON, ...env } })
+  const child = spawn(command, [...before, ...words], { env: { ...PROGRAM_ENV, ...env } })
   t.after(() => child.kill('SIGKILL'))
   const printed = { out: '', err: '' }
   child.stdout.on('data', (data) => {

@@ -26,7 +26,7 @@ const TOP = [
 ]
 const FOLDERS = ['src', 'bin', 'test']
 const READABLE = /\.(tsx?|mjs|cjs|sql|md)$/
-const LEFT_OUT = /node_modules|fixtures|licenses/
+const LEFT_OUT = /node_modules|fixtures|licenses|\.parts/
 
 export function proseFiles(): ProseFile[] {
   const inFolders = FOLDERS.flatMap((folder) =>

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { isJournal } from '../../../../src/cli/terminal-log.ts'
 import { startTestApp } from '../../../support/app.ts'
+import { PROGRAM_ENV } from '../../../support/program.ts'
 import { temporaryDirectory } from '../../../support/temporary.ts'
 import { until } from '../../../support/terminal.ts'
 
@@ -32,7 +33,7 @@ function start(t: TestContext, words: string[], env: Record<string, string> = {}
   const { dev, ino } = statSync(path)
   const file = openSync(path, 'a')
   const child = spawn(process.execPath, [ENTRY, ...words], {
-    env: { PATH: process.env.PATH, JOURNAL_STREAM: `${dev}:${ino}`, ...env },
+    env: { ...PROGRAM_ENV, JOURNAL_STREAM: `${dev}:${ino}`, ...env },
     stdio: ['ignore', 'ignore', file],
   })
   closeSync(file)

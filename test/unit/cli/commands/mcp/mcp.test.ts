@@ -21,7 +21,7 @@ import {
 } from '../../../../api/mcp/support.ts'
 import { startTestApp, type TestApp } from '../../../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../../../../support/directory.ts'
-import { startProgram } from '../../../../support/program.ts'
+import { PROGRAM_ENV, startProgram } from '../../../../support/program.ts'
 import { temporaryDirectory } from '../../../../support/temporary.ts'
 import { runCommand, until } from '../../../../support/terminal.ts'
 
@@ -41,8 +41,8 @@ before(async (t) => {
 })
 
 function mcpTransport(...words: string[]): StdioClientTransport {
-  const env = { PATH: process.env.PATH ?? '' }
-  return new StdioClientTransport({ command: process.execPath, args: [ENTRY, 'mcp', ...words], env })
+  const args = [ENTRY, 'mcp', ...words]
+  return new StdioClientTransport({ command: process.execPath, args, env: PROGRAM_ENV })
 }
 
 /** Writes a file of secrets. Returns the flags with it and the URL of the server. */
