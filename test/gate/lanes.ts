@@ -31,7 +31,7 @@ export const LANES: Readonly<Record<LaneName, Lane>> = {
       'test/*.test.ts',
       'test/!(e2e|errands|faults|clients|web|engines|release|measures)/**/*.test.ts',
     ],
-    concurrency: 5,
+    concurrency: 6,
     joinsFiles: true,
     cachesCode: true,
   },

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const ROOT = join(import.meta.dirname, '../..')
-const FILES_EACH = 12
+const FILES_EACH = 20
 
 /** Files with a process of their own, each with its reason. */
 export const ALONE: Record<string, string> = {

@@ -9,9 +9,11 @@ import { until } from './terminal.ts'
 
 const ENTRY = join(import.meta.dirname, 'cambista.ts')
 const SOURCES = [process.execPath, ENTRY] as const
-const { PATH = '', NODE_COMPILE_CACHE } = process.env
-/** Environment of a program under test. The compile cache halves its start. */
-export const PROGRAM_ENV = { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) }
+const PASSED_ON = /^(PATH|NODE_COMPILE_CACHE|LD_PRELOAD|FAKETIME\w*)$/
+/** Environment of a program under test. The compile cache halves its start; `faketime` sets its clock. */
+export const PROGRAM_ENV: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(process.env).filter((entry): entry is [string, string] => PASSED_ON.test(entry[0])),
+)
 
 export type Program = {
   child: ChildProcessWithoutNullStreams

@@ -17,7 +17,7 @@ import {
 } from '../../../../../src/cli/commands/certificates/certificate.ts'
 import { LOW_PORTS } from '../../../../../src/cli/commands/low-ports.ts'
 import { ASMX, openAsmx, parameters } from '../../../../api/compat/asmx.ts'
-import { startProgram } from '../../../../support/program.ts'
+import { PROGRAM_ENV, startProgram } from '../../../../support/program.ts'
 import { temporaryDirectory } from '../../../../support/temporary.ts'
 import { runCommand } from '../../../../support/terminal.ts'
 
@@ -163,9 +163,14 @@ test("curl and Node read the bank's old web service from its own host, and trust
     { host: '127.0.0.1', port: ${port}, path: ${JSON.stringify(path)}, servername: '${BANK}', headers: { host: '${BANK}' } },
     (answer) => answer.pipe(process.stdout),
   )`
-  const node = await run(process.execPath, ['-e', script], { env: { NODE_EXTRA_CA_CERTS: created.ca } })
+  const node = await run(process.execPath, ['-e', script], {
+    env: { ...PROGRAM_ENV, NODE_EXTRA_CA_CERTS: created.ca },
+  })
   assert.equal(node.stdout, stdout)
-  await assert.rejects(run(process.execPath, ['-e', script], { env: {} }), /unable to verify|self-signed/)
+  await assert.rejects(
+    run(process.execPath, ['-e', script], { env: PROGRAM_ENV }),
+    /unable to verify|self-signed/,
+  )
 })
 
 test('`compat cert` prints the next steps for this machine and for the clients', async (t) => {
