@@ -26,6 +26,8 @@ const LAYERS = [
     'compat',
     'rates',
     'documents',
+    'figures',
+    'listings',
     'listener',
     'access',
     'endpoint',
@@ -75,6 +77,9 @@ const KNOW_A_PROVIDER = /^src\/(providers\/list\.ts|demo\/|cli\/commands\/demo\.
 /** Folders for code that only one engine understands. */
 const ENGINE = /^src\/store\/(sqlite|postgres)\//
 
+/** Faces of the server. A folder below them has what several of them use. */
+const FACES: ReadonlySet<string> = new Set(['mcp', 'web', 'status', 'compat', 'rates', 'documents'])
+
 /** Folders that may ask which engine it is. */
 const MAY_ASK = /^src\/(store|domain\/operations)\//
 
@@ -93,7 +98,7 @@ const DOORS: Record<string, (path: string) => boolean> = {
   'lru-cache': (path) => path === 'src/runtime/lru.ts',
   '@valibot/to-json-schema': (path) => path === 'src/http/openapi/schemas.ts',
   valibot: (path) => path.startsWith('src/'),
-  'content-disposition': (path) => path === 'src/http/documents/documents.ts',
+  'content-disposition': (path) => path === 'src/http/listings/download.ts',
   '@fastify/busboy': (path) => path === 'src/http/documents/uploads/form-body.ts',
   'range-parser': (path) => path === 'src/http/documents/documents.ts',
   htmlparser2: (path) =>
@@ -154,6 +159,15 @@ test('inside a layer imports only go down its folders', () => {
     const order = LAYERS.find(([name]) => name === layerName(from)) ?? []
     if (layerName(from) !== layerName(to) || above === '' || below === '') return false
     return order.indexOf(above) > order.indexOf(below)
+  })
+  assert.deepEqual(wrong, [])
+})
+
+test('no face of the server imports a face', () => {
+  const face = (path: string) => (layerName(path) === 'http' ? folderName(path) : '')
+  const wrong = locals().filter(({ from, to }) => {
+    const [above, below] = [face(from), face(to)]
+    return above !== below && FACES.has(above) && FACES.has(below)
   })
   assert.deepEqual(wrong, [])
 })

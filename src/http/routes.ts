@@ -4,6 +4,9 @@
 
 import type { ALLOWED } from '../domain/access/secrets.ts'
 
+/** Path of the links for uploads. */
+export const LINKS_PATH = '/u'
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 /** Required credential. The permissions of tokens also accept the session of a token. */

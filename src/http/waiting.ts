@@ -7,12 +7,12 @@ import type { Log } from '../runtime/log.ts'
 import { isDatabaseError, storageError } from '../runtime/storage-error.ts'
 import { drainBody } from './endpoint/body.ts'
 import { errorAnswer } from './endpoint/errors.ts'
+import { RATES_ERRORS } from './figures/errors.ts'
 import { limitConnections } from './listener/connections.ts'
 import { bareHeaders, openListener } from './listener/listen.ts'
 import { sharedAddressTest } from './listener/proxy.ts'
 import { targetPath } from './listener/request-line.ts'
 import { openTls } from './listener/tls.ts'
-import { RATES_ERRORS } from './rates/errors.ts'
 import type { ServerOptions } from './server.ts'
 
 export type Waiting = {

@@ -50,12 +50,12 @@ export const RULES: readonly Rule[] = [
     reason: 'each answer stands on it',
   },
   {
-    paths: /^src\/http\/documents\//,
+    paths: /^src\/http\/(documents|listings)\//,
     adds: [/documents|upload|claim|hostile\/|waiting/],
     reason: 'documents',
   },
   {
-    paths: /^src\/http\/rates\//,
+    paths: /^src\/http\/(rates|figures)\//,
     adds: [/rates|pair|statements|hostile\/(parameters|load)/],
     reason: 'rates',
   },

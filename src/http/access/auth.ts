@@ -50,6 +50,9 @@ declare module 'h3' {
   }
 }
 
+/** Sender of an upload, and the id of the request for the log. */
+export type Client = { token: AuthorizedToken; requestId: string }
+
 /** Valid key and token of a session of the page, and the name of its person. The token has the name too. */
 export type SessionCredentials = {
   key: ApiKey | undefined

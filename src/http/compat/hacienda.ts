@@ -15,7 +15,7 @@ import { product, roundDecimal } from '../../values/decimal.ts'
 import type { Api } from '../endpoint/api.ts'
 import type { AnyEndpoint } from '../endpoint/endpoint.ts'
 import type { ErrorShape } from '../endpoint/errors.ts'
-import { holesHeaders } from '../rates/holes.ts'
+import { holesHeaders } from '../figures/holes.ts'
 import { completeParts, readMissingDays } from './missing-days.ts'
 import { type CompatDeps, type CompatRequest, compatEndpoint, PROVIDER, servedCrosses } from './shape.ts'
 

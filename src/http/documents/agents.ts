@@ -6,8 +6,8 @@ import type { ReadDb } from '../../store/tables.ts'
 import { authorizedToken, tokenAccess } from '../access/auth.ts'
 import { readWholeBody } from '../endpoint/body.ts'
 import { type AnyEndpoint, freshReply, post } from '../endpoint/endpoint.ts'
+import { parseFields } from '../endpoint/fields.ts'
 import { Integer } from '../endpoint/shapes.ts'
-import { parseFields } from './fields.ts'
 
 const AgentsBody = v.pipe(
   v.object({ company_id: Integer, code: v.pipe(v.string(), v.minLength(1)) }),

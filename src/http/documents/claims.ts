@@ -32,12 +32,12 @@ import type { ReadDb } from '../../store/tables.ts'
 import { authorizedToken, tokenAccess } from '../access/auth.ts'
 import { readWholeBody } from '../endpoint/body.ts'
 import { type AnyEndpoint, freshReply, post } from '../endpoint/endpoint.ts'
+import { parseFields } from '../endpoint/fields.ts'
 import { idParam } from '../endpoint/params.ts'
 import { Instant, Integer } from '../endpoint/shapes.ts'
-import type { Disconnects } from './disconnects.ts'
-import { DocumentOut, InvoiceOut, MailOut } from './document-shape.ts'
-import { parseFields } from './fields.ts'
-import { trackWait } from './waits.ts'
+import type { Disconnects } from '../listings/disconnects.ts'
+import { DocumentOut, InvoiceOut, MailOut } from '../listings/document-shape.ts'
+import { trackWait } from '../listings/waits.ts'
 
 /** A result, and the other fields. */
 const FINISH_BYTES = LARGEST_RESULT.http + 65_536

@@ -1,4 +1,3 @@
-import { create as contentDisposition } from 'content-disposition'
 import rangeParser from 'range-parser'
 import * as v from 'valibot'
 import type { DocumentWaiters } from '../../domain/documents/arrivals.ts'
@@ -12,7 +11,7 @@ import { addInvoices } from '../../domain/invoices/describe.ts'
 import type { InvoiceRates } from '../../domain/invoices/rate-check.ts'
 import { addMail } from '../../domain/mail/describe.ts'
 import { withMember } from '../../formats/json/member.ts'
-import { AppError, errorReason } from '../../runtime/errors.ts'
+import { AppError } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
 import type { Chunks } from '../../store/blobs/chunks.ts'
@@ -27,11 +26,11 @@ import { invalidParameters } from '../endpoint/errors.ts'
 import { nextCursor, PAGE_PARAMETERS, parsePage, WAIT_PARAMETER } from '../endpoint/pages.ts'
 import { idParam } from '../endpoint/params.ts'
 import { Integer } from '../endpoint/shapes.ts'
-import type { Disconnects } from './disconnects.ts'
-import { ListedDocumentOut, ResultOut, WholeDocumentOut } from './document-shape.ts'
-import { toFileName } from './file-name.ts'
-import { FILTER_PARAMETERS, parseFilter } from './filter.ts'
-import { trackWait } from './waits.ts'
+import type { Disconnects } from '../listings/disconnects.ts'
+import { ListedDocumentOut, ResultOut, WholeDocumentOut } from '../listings/document-shape.ts'
+import { dispositionHeader, logFailure } from '../listings/download.ts'
+import { FILTER_PARAMETERS, parseFilter } from '../listings/filter.ts'
+import { trackWait } from '../listings/waits.ts'
 
 const SEARCHES = ['state', 'q', 'from', 'to'] as const
 
@@ -181,11 +180,6 @@ function checkWait({ wait, ...query }: { wait?: number | undefined; [name: strin
   throw invalidParameters([{ loc: ['query', 'wait'], msg, type: 'order', input: String(wait) }])
 }
 
-/** Creates the Content-Disposition header, to save or show a document under its name. */
-export function dispositionHeader(name: string, type: 'attachment' | 'inline'): string {
-  return contentDisposition(toFileName(name), { type })
-}
-
 /** Reads the whole blob, or one range; several ranges return the whole. Undefined: the blob is missing. */
 async function readBlob(
   blobs: Blobs,
@@ -208,18 +202,4 @@ async function readBlob(
     'content-range': `bytes ${single.start}-${single.end}/${size}`,
   }
   return { status: 206, body, headers: { ...headers, ...part } }
-}
-
-/** Logs a disk error during a download; an earlier error is thrown like any other. */
-export async function* logFailure(chunks: Chunks, log: Log, id: string): Chunks {
-  let hasStarted = false
-  try {
-    for await (const chunk of chunks) {
-      hasStarted = true
-      yield chunk
-    }
-  } catch (error) {
-    if (hasStarted) log.error('download broke off', { id, reason: errorReason(error) })
-    throw error
-  }
 }

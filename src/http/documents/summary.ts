@@ -12,7 +12,7 @@ import { authorizedToken, requestActor, tokenAccess } from '../access/auth.ts'
 import { type AnyEndpoint, freshReply, get, post } from '../endpoint/endpoint.ts'
 import { idParam } from '../endpoint/params.ts'
 import { Instant, Integer } from '../endpoint/shapes.ts'
-import { DocumentOut } from './document-shape.ts'
+import { DocumentOut } from '../listings/document-shape.ts'
 
 const about = <S extends v.GenericSchema>(schema: S, description: string) =>
   v.pipe(schema, v.metadata({ description }))

@@ -31,8 +31,8 @@ import {
 import { type AnyEndpoint, get, type Reply } from '../endpoint/endpoint.ts'
 import { baseMediaType } from '../endpoint/forms.ts'
 import { PAGE_PARAMETERS } from '../endpoint/pages.ts'
-import { logFailure } from './documents.ts'
-import { FILTER_PARAMETERS, parseFilter } from './filter.ts'
+import { logFailure } from '../listings/download.ts'
+import { FILTER_PARAMETERS, parseFilter } from '../listings/filter.ts'
 
 const COLUMNS: ColumnKinds = {
   id: 'plain',

@@ -15,12 +15,12 @@ import type { SeriesRow } from '../../store/rates/series.ts'
 import { addDays, endOfDay, type IsoDate } from '../../values/dates.ts'
 import { applyRounding, product } from '../../values/decimal.ts'
 import { errorAnswer } from '../endpoint/errors.ts'
-import { type ConversionGroup, createCheck, type Element, FIELDS } from './batch-check.ts'
+import { type ConversionGroup, createCheck, type Element, FIELDS } from '../figures/batch-check.ts'
+import { createBatchReader } from '../figures/batch-reader.ts'
+import { splitConversion, withAmount } from '../figures/conversion.ts'
+import { RATES_ERRORS, showRecordLimits } from '../figures/errors.ts'
+import { futureField } from '../figures/future.ts'
 import type { BatchPieces } from './batch-memory.ts'
-import { createBatchReader } from './batch-reader.ts'
-import { splitConversion, withAmount } from './convert.ts'
-import { RATES_ERRORS, showRecordLimits } from './errors.ts'
-import { futureField } from './future.ts'
 
 const SLICE = { elements: 500, ms: 4 } // a slice of invalid elements has far fewer
 

@@ -12,9 +12,9 @@ import { AsOfParam } from '../endpoint/params.ts'
 import { nodeContext } from '../endpoint/send.ts'
 import { DecimalText, Integer } from '../endpoint/shapes.ts'
 import { pastDay, type StoredDeps } from '../endpoint/stored.ts'
+import { CONVERSION, ConversionOut } from '../figures/conversion.ts'
 import { answerBatch } from './batch-answer.ts'
 import { createBatchMemory } from './batch-memory.ts'
-import { CONVERSION, ConversionOut } from './convert.ts'
 
 const MAX_CONVERSIONS = 10_000
 const MAX_BYTES = 4 * 1024 ** 2 // 400 for each element

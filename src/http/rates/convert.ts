@@ -1,85 +1,13 @@
 import * as v from 'valibot'
 import { type ConversionResult, convertAmount } from '../../domain/rates/conversions.ts'
-import type { ValuedLeg } from '../../domain/rates/convert.ts'
-import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { ColumnKinds } from '../endpoint/csv.ts'
 import type { AnyEndpoint } from '../endpoint/endpoint.ts'
 import { jsonForm } from '../endpoint/forms.ts'
-import {
-  AmountParam,
-  AsOfParam,
-  booleanParam,
-  CurrencyParam,
-  DecimalsParam,
-  OnParam,
-  ProviderParam,
-  RateTypeParam,
-  RoundingParam,
-  roundingRule,
-} from '../endpoint/params.ts'
-import {
-  AsOfOut,
-  Day,
-  DecimalText,
-  Integer,
-  LastCoveredDay,
-  Pair,
-  RateTypeOut,
-  Rounding,
-} from '../endpoint/shapes.ts'
+import { AsOfParam, booleanParam, roundingRule } from '../endpoint/params.ts'
 import type { StoredDeps } from '../endpoint/stored.ts'
-import { FutureOut, futureField, futureHeaders, type RequestedDay, requestedDay } from './future.ts'
+import { CONVERSION, ConversionOut, type ConversionQuery, conversionOut } from '../figures/conversion.ts'
+import { futureField, futureHeaders, type RequestedDay, requestedDay } from '../figures/future.ts'
 import { type TableForm, tableEndpoints } from './tables.ts'
-
-/** Parameters of a conversion, as text. */
-export const CONVERSION = {
-  amount: AmountParam,
-  from: CurrencyParam,
-  to: CurrencyParam,
-  provider: v.optional(ProviderParam, DEFAULT_PROVIDER.code),
-  type: v.optional(RateTypeParam, 'venta'),
-  on: v.optional(OnParam),
-  decimals: v.optional(DecimalsParam),
-  rounding: v.optional(RoundingParam),
-}
-
-export const ConversionOut = v.pipe(
-  v.object({
-    provider: v.string(),
-    rate_date: Day,
-    rate_type: RateTypeOut,
-    from_currency: v.string(),
-    to_currency: v.string(),
-    amount: DecimalText,
-    rate: DecimalText,
-    result: DecimalText,
-    path: v.pipe(v.string(), v.metadata({ examples: ['JPY -> USD -> CRC'] })),
-    via_pivot: v.boolean(),
-    rounded_to: Rounding,
-    legs: v.optional(
-      v.pipe(
-        v.array(
-          v.object({
-            series_id: Integer,
-            pair: Pair,
-            rate_type: RateTypeOut,
-            rate_date: Day,
-            value: DecimalText,
-            inverse: v.pipe(v.boolean(), v.metadata({ description: 'Whether the value was divided by' })),
-            rounded_to: Rounding,
-            covered_to: LastCoveredDay,
-          }),
-        ),
-        v.metadata({
-          description: 'The published values that the rate was computed from, with details=true',
-        }),
-      ),
-    ),
-    future: FutureOut,
-    as_of: AsOfOut,
-  }),
-  v.title('Conversion'),
-)
 
 export function convertEndpoints(deps: StoredDeps): AnyEndpoint[] {
   return tableEndpoints(
@@ -109,17 +37,6 @@ export function convertEndpoints(deps: StoredDeps): AnyEndpoint[] {
   )
 }
 
-type ConversionQuery = {
-  provider: string
-  from: string
-  to: string
-  amount: string
-  details: boolean
-  /** The day is after tomorrow. */
-  isFuture?: true | undefined
-  as_of?: string | undefined
-}
-
 const COLUMNS: ColumnKinds = {
   ...{ provider: 'text', rate_date: 'day', rate_type: 'text', from_currency: 'text', to_currency: 'text' },
   ...{ amount: 'decimal', rate: 'decimal', result: 'decimal', path: 'text', via_pivot: 'plain' },
@@ -134,61 +51,4 @@ const TABLE: TableForm<ConversionResult, ConversionQuery & RequestedDay> = {
 
 function encodeConversion(conversion: ConversionResult, query: ConversionQuery & RequestedDay): string {
   return JSON.stringify(conversionOut(conversion, { ...query, isFuture: futureField(query) }))
-}
-
-/** Encodes a conversion. */
-export function conversionOut(conversion: ConversionResult, query: ConversionQuery) {
-  return {
-    provider: query.provider,
-    rate_date: conversion.rateDate,
-    rate_type: conversion.rateType,
-    from_currency: query.from,
-    to_currency: query.to,
-    amount: query.amount,
-    rate: conversion.rate,
-    result: conversion.result,
-    path: conversion.path.join(' -> '),
-    via_pivot: conversion.legs.length > 1,
-    rounded_to: conversion.roundedTo,
-    legs: query.details ? conversion.legs.map(legOut) : undefined,
-    future: query.isFuture,
-    as_of: query.as_of,
-  }
-}
-
-/** Returns the JSON before the amount and after the result: the same for all amounts. */
-export function splitConversion(
-  conversion: ConversionResult,
-  query: ConversionQuery,
-): { before: string; after: string } {
-  const { provider, rate_date, rate_type, from_currency, to_currency, ...rest } = conversionOut(
-    conversion,
-    query,
-  )
-  const { amount: _amount, rate: _rate, result: _result, ...after } = rest
-  const before = { provider, rate_date, rate_type, from_currency, to_currency }
-  return { before: JSON.stringify(before).slice(0, -1), after: JSON.stringify(after).slice(1) }
-}
-
-/** Joins the JSON. Decimals are canonical, so nothing needs an escape. */
-export function withAmount(
-  { before, after }: { before: string; after: string },
-  amount: string,
-  rate: string,
-  result: string,
-): string {
-  return `${before},"amount":"${amount}","rate":"${rate}","result":"${result}",${after}`
-}
-
-function legOut({ series, inverse, point, lastCoveredDay }: ValuedLeg) {
-  return {
-    series_id: series.id,
-    pair: `${series.base_currency}/${series.quote_currency}`,
-    rate_type: series.rate_type,
-    rate_date: point.rate_date,
-    value: point.value,
-    inverse,
-    rounded_to: point.rounded_to,
-    covered_to: lastCoveredDay,
-  }
 }

@@ -1,41 +1,13 @@
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
 import { exportedIndicatorText, readIndicatorExport } from '../../domain/indicators/export.ts'
-import { exportedText, readExportData } from '../../domain/rates/export.ts'
 import type { ExportFormat } from '../../domain/rates/export-format.ts'
-import type { RateCache } from '../../domain/rates/rate-cache.ts'
-import { createInterleaver } from '../../runtime/interleave.ts'
-import type { Chunks } from '../../store/blobs/chunks.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { type AnyEndpoint, get, type Reply } from '../endpoint/endpoint.ts'
-import { baseMediaType, negotiateForm } from '../endpoint/forms.ts'
+import { negotiateForm } from '../endpoint/forms.ts'
+import { createStreams, EXPORT_TYPES, type Exports, exportMediaType } from '../figures/exports.ts'
 
-const TYPES: Record<ExportFormat, string> = {
-  csv: 'text/csv; charset=utf-8; header=present',
-  ndjson: 'application/x-ndjson; charset=utf-8',
-}
 const FORMS = [exportForm('csv'), exportForm('ndjson')] as const
-
-/** Answers with every stored value as a stream, a HEAD without one. */
-export type Exports = (event: H3Event, format: ExportFormat) => Promise<Reply>
-
-/** Creates the exports of a server, which share one interleaver: one part is made at a time. */
-export function createExports({ db, cache }: { db: ReadDb; cache: RateCache }): Exports {
-  const make = async (format: ExportFormat) => exportedText(await readExportData(db, cache), format)
-  return createStreams('cambista', make)
-}
-
-function createStreams(name: string, make: (format: ExportFormat) => Promise<Iterable<Buffer>>): Exports {
-  const interleave = createInterleaver()
-  return async ({ req }, format) => {
-    const headers = {
-      'content-type': TYPES[format],
-      'content-disposition': `attachment; filename="${name}.${format}"`,
-    }
-    if (req.method === 'HEAD') return { body: emptyBody(), headers }
-    return { body: interleave(await make(format)), headers }
-  }
-}
 
 /** The whole store of rates: by Accept, or by the ending of the path (decisions 2.21). */
 export function exportEndpoints(exports: Exports): AnyEndpoint[] {
@@ -87,18 +59,11 @@ function formEndpoints(
   ]
 }
 
-/** The media type of a format. */
-export function exportMediaType(format: ExportFormat): string {
-  return baseMediaType(TYPES[format])
-}
-
 function acceptedFormat({ req }: H3Event): ExportFormat {
   return negotiateForm(req.headers.get('accept'), FORMS).name === 'ndjson' ? 'ndjson' : 'csv'
 }
 
 /** Form for the choice by Accept; the text is made elsewhere. */
 function exportForm<F extends ExportFormat>(name: F) {
-  return { name, contentType: TYPES[name], encode: () => '' }
+  return { name, contentType: EXPORT_TYPES[name], encode: () => '' }
 }
-
-async function* emptyBody(): Chunks {}

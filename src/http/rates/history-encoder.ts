@@ -6,7 +6,7 @@ import type { SeriesHistory } from '../../domain/rates/queries.ts'
 import { type RatePoint, ratePoint } from '../../domain/rates/rates.ts'
 import { type CacheStats, createLruCache } from '../../runtime/lru.ts'
 import { isoDate } from '../../values/dates.ts'
-import { holesField } from './holes.ts'
+import { holesField } from '../figures/holes.ts'
 
 const BLOCK = 4096 // points, of some 50 bytes
 const CACHE_BYTES = 4 * 1024 * 1024

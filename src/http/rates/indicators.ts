@@ -34,8 +34,8 @@ import {
 } from '../endpoint/params.ts'
 import { AsOfOut, Day, DecimalText, Integer } from '../endpoint/shapes.ts'
 import { type LocalDay, type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
-import { HolesOut, holesField, holesHeaders } from './holes.ts'
-import { SyncRunOut } from './sync-runs.ts'
+import { HolesOut, holesField, holesHeaders } from '../figures/holes.ts'
+import { IndicatorRunOut } from '../figures/runs.ts'
 import { tableEndpoints } from './tables.ts'
 
 const KINDS = ['interest', 'exchange', 'amount', 'index', 'counter', 'other'] as const
@@ -102,11 +102,6 @@ const CounterOut = v.pipe(
     venta_date: v.nullable(Day),
   }),
   v.title('CounterRates'),
-)
-
-export const IndicatorRunOut = v.pipe(
-  v.object({ ...SyncRunOut.entries, trigger: v.picklist(['scheduler', 'cli', 'import']) }),
-  v.title('IndicatorRun'),
 )
 
 export function indicatorEndpoints(deps: StoredDeps<IndicatorSnapshot> & { db: ReadDb }): AnyEndpoint[] {

@@ -28,7 +28,7 @@ import {
 } from '../endpoint/params.ts'
 import { AsOfOut, Day, DecimalText, Integer, RateTypeOut, Rounding } from '../endpoint/shapes.ts'
 import type { StoredDeps } from '../endpoint/stored.ts'
-import { HolesOut, holesField, holesHeaders } from './holes.ts'
+import { HolesOut, holesField, holesHeaders } from '../figures/holes.ts'
 import { type TableForm, tableEndpoints } from './tables.ts'
 
 const DATE = v.pipe(Day, v.metadata({ description: 'The day, or the first one of the period' }))

@@ -18,7 +18,7 @@ import {
   Rounding,
 } from '../endpoint/shapes.ts'
 import { type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
-import { FutureOut, futureField, futureHeaders, type RequestedDay, requestedDay } from './future.ts'
+import { FutureOut, futureField, futureHeaders, type RequestedDay, requestedDay } from '../figures/future.ts'
 import { tableEndpoints } from './tables.ts'
 
 const RateOut = v.pipe(

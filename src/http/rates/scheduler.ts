@@ -1,12 +1,14 @@
 import * as v from 'valibot'
 import type { NightlyBackup } from '../../domain/operations/backup/nightly.ts'
 import { selectProviders } from '../../store/rates/providers.ts'
-import { selectLastFinishedRun } from '../../store/rates/sync-runs.ts'
+import { selectLastFinishedRun, selectRuns } from '../../store/rates/sync-runs.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import type { Schedulers, SyncTask } from '../../sync/schedulers.ts'
 import { TIME_ZONE } from '../../values/dates.ts'
 import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
+import { LimitParam, ProviderParam } from '../endpoint/params.ts'
 import { Instant } from '../endpoint/shapes.ts'
+import { SyncRunOut } from '../figures/runs.ts'
 
 const SchedulerOut = v.pipe(
   v.object({
@@ -77,4 +79,19 @@ function backupTask({ schedule, nextRun, lastRun, lastStatus }: ReturnType<Night
     last_run: lastRun?.toISOString() ?? null,
     last_status: lastStatus ?? null,
   }
+}
+
+export function syncRunsEndpoints(db: ReadDb): AnyEndpoint[] {
+  return [
+    get({
+      path: '/api/v1/sync/runs',
+      about: 'The newest first: the requested range, the stored values and the error of each run.',
+      tag: 'Server',
+      query: v.object({ provider: v.optional(ProviderParam), limit: v.optional(LimitParam, '20') }),
+      answer: v.array(SyncRunOut),
+      async handle({ query }) {
+        return freshReply(await selectRuns(db, { providerCode: query.provider, limit: query.limit }))
+      },
+    }),
+  ]
 }

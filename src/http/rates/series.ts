@@ -14,8 +14,8 @@ import {
 } from '../endpoint/params.ts'
 import { AsOfOut, Day, DecimalText, Integer, Pair, RateTypeOut, Rounding } from '../endpoint/shapes.ts'
 import { type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
+import { HolesOut, holesHeaders } from '../figures/holes.ts'
 import { type HistoryEncoder, listPoints } from './history-encoder.ts'
-import { HolesOut, holesHeaders } from './holes.ts'
 import { tableEndpoints } from './tables.ts'
 
 const LastDay = v.pipe(Day, v.metadata({ description: 'The newest day with a value, with details=true' }))

@@ -19,8 +19,8 @@ import {
 } from '../endpoint/params.ts'
 import { Day, DecimalText, Instant, Pair, RateTypeOut } from '../endpoint/shapes.ts'
 import { pastDay } from '../endpoint/stored.ts'
-import { ConversionOut, conversionOut } from './convert.ts'
-import { showRecordLimits } from './errors.ts'
+import { ConversionOut, conversionOut } from '../figures/conversion.ts'
+import { showRecordLimits } from '../figures/errors.ts'
 
 type StatementDeps = { db: ReadDb; cache: RateCache; past: PastRates; clock: Clock }
 

@@ -2,8 +2,8 @@
 
 import { type FindSession, type Keyring, keyCredentials } from '../access/auth.ts'
 import type { Api } from '../endpoint/api.ts'
+import { RATES_ERRORS } from '../figures/errors.ts'
 import { openapiEndpoints } from '../openapi/endpoint.ts'
-import { RATES_ERRORS } from '../rates/errors.ts'
 import { type HealthDeps, healthEndpoints } from './health.ts'
 import { type StatusDeps, statusEndpoints } from './status.ts'
 

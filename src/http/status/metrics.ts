@@ -9,8 +9,8 @@ import { AppError } from '../../runtime/errors.ts'
 import type { Api } from '../endpoint/api.ts'
 import { get } from '../endpoint/endpoint.ts'
 import { nodeContext } from '../endpoint/send.ts'
+import { RATES_ERRORS } from '../figures/errors.ts'
 import { isLocal } from '../listener/proxy.ts'
-import { RATES_ERRORS } from '../rates/errors.ts'
 import { type MetricsSnapshot, NEVER } from './metrics-snapshot.ts'
 
 export type Metrics = {

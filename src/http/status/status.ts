@@ -5,7 +5,7 @@ import * as v from 'valibot'
 import { selectIndicatorStates } from '../../domain/indicators/freshness.ts'
 import { FAILURE_CODES } from '../../domain/mail/round-failure.ts'
 import type { NightlyBackup } from '../../domain/operations/backup/nightly.ts'
-import { type BenchmarkSide, dueDay, staleness } from '../../domain/rates/freshness.ts'
+import { dueDay, staleness } from '../../domain/rates/freshness.ts'
 import { type HealthQuery, rateHealth, sidesOfProviders } from '../../domain/rates/health.ts'
 import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { VERSION } from '../../runtime/assets.ts'
@@ -19,8 +19,8 @@ import type { ReadDb } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
 import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
 import { Day, Instant, Integer, RateTypeOut } from '../endpoint/shapes.ts'
-import { IndicatorRunOut } from '../rates/indicators.ts'
-import { SyncRunOut } from '../rates/sync-runs.ts'
+import { IndicatorRunOut, SyncRunOut } from '../figures/runs.ts'
+import { sideOut } from '../figures/side.ts'
 import type { Totals } from './totals.ts'
 
 const withDescription = <S extends v.GenericSchema>(schema: S, description: string) =>
@@ -304,11 +304,6 @@ async function providerStates(
     })
   }
   return states
-}
-
-/** Encodes the newest value of a side, for the tools of agents too. */
-export function sideOut({ rateType, newest, ageDays }: BenchmarkSide) {
-  return { rate_type: rateType, newest: newest ?? null, age_days: ageDays ?? null }
 }
 
 function backupOut({

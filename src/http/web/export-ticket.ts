@@ -6,7 +6,7 @@ import type { ExportFormat } from '../../domain/rates/export-format.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { ApiKey } from '../access/auth.ts'
 import type { Reply } from '../endpoint/endpoint.ts'
-import type { Exports } from '../rates/export.ts'
+import type { Exports } from '../figures/exports.ts'
 
 /**
  * Returns the format of a ticket for an export.

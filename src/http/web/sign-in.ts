@@ -15,11 +15,12 @@ import { isOpenPage, PAGE_HEADER } from '../access/session.ts'
 import { openSessions, type SecretHashes, type Session } from '../access/sessions.ts'
 import { openTickets, type Ticket } from '../access/tickets.ts'
 import { createWrongSecrets } from '../access/wrong-secrets.ts'
-import { parseFields } from '../documents/fields.ts'
 import { readWholeBody } from '../endpoint/body.ts'
 import { freshReply, type Reply } from '../endpoint/endpoint.ts'
+import { parseFields } from '../endpoint/fields.ts'
 import { baseMediaType } from '../endpoint/forms.ts'
 import { nodeContext } from '../endpoint/send.ts'
+import type { Exports } from '../figures/exports.ts'
 import {
   checkPrivate,
   checkSameOrigin,
@@ -29,7 +30,6 @@ import {
   serverOrigin,
 } from '../listener/own-origin.ts'
 import { clientAddress } from '../listener/proxy.ts'
-import type { Exports } from '../rates/export.ts'
 import { checkExport, openExport } from './export-ticket.ts'
 import { createLogins } from './logins.ts'
 import { checkOpenPage, type OpenPage, SIGN_IN } from './open-page.ts'

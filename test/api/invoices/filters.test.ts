@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
 import { KINDS } from '../../../src/formats/invoices/kinds.ts'
-import { INVOICE_KINDS } from '../../../src/http/documents/invoice-params.ts'
+import { INVOICE_KINDS } from '../../../src/http/listings/invoice-params.ts'
 import { updateAgentActive } from '../../../src/store/directory/agents.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, post, read, TOKENS } from '../../support/directory.ts'

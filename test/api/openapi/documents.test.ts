@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
-import { INVOICE_KINDS } from '../../../src/http/documents/invoice-params.ts'
+import { INVOICE_KINDS } from '../../../src/http/listings/invoice-params.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read } from '../../support/directory.ts'
 import { type Description, type Document, readDescription } from './description.ts'

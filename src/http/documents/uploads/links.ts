@@ -8,6 +8,7 @@ import type { Api } from '../../endpoint/api.ts'
 import { put } from '../../endpoint/endpoint.ts'
 import { nodeContext } from '../../endpoint/send.ts'
 import { checkSameOrigin, type HostNames, serverOrigin } from '../../listener/own-origin.ts'
+import { LINKS_PATH } from '../../routes.ts'
 import { DOCUMENTS_ERRORS } from '../errors.ts'
 import { acceptedBody } from './answer.ts'
 import { describedFormat } from './raw-body.ts'
@@ -21,8 +22,6 @@ type LinkDeps = {
   names: HostNames
 }
 
-/** Path of the links. */
-export const LINKS_PATH = '/u'
 const PERMISSION = 'documents:POST'
 const ENDED = 'The link has ended, or never was: request another'
 const WEBSITE = 'A link is for programs, not for another website'

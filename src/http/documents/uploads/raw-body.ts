@@ -3,9 +3,10 @@
 import { validateDocument } from '../../../domain/documents/faults.ts'
 import type { Upload, UploadedField } from '../../../domain/documents/upload.ts'
 import type { LinkedDocument } from '../../../domain/documents/upload-links.ts'
+import type { Client } from '../../access/auth.ts'
 import { createDocumentCollector, type UploadNeeds } from './collector.ts'
 import { type BodyFormat, readBlocks, type UploadReader } from './reader.ts'
-import type { Client, UploadReceiver } from './receive.ts'
+import type { UploadReceiver } from './receive.ts'
 
 /** Creates the reader of an upload of one document whose body is the blob, byte for byte. */
 export function createRawReader(

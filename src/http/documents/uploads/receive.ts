@@ -20,7 +20,7 @@ import { engineSql } from '../../../store/engine.ts'
 import type { WriteDb } from '../../../store/tables.ts'
 import { checkWritable } from '../../../store/write-guard.ts'
 import type { Clock } from '../../../values/dates.ts'
-import { type AuthorizedToken, authorizedToken, tokenAccess } from '../../access/auth.ts'
+import { authorizedToken, type Client, tokenAccess } from '../../access/auth.ts'
 import { checkLength, readBody } from '../../endpoint/body.ts'
 import type { Reply } from '../../endpoint/endpoint.ts'
 import { nodeContext } from '../../endpoint/send.ts'
@@ -75,9 +75,6 @@ export type IncomingUpload = {
 }
 /** `pieces`: of `source`, verified. */
 type IncomingUploadBody = { source: AsyncGenerator<Uint8Array, void>; pieces: AsyncIterable<Uint8Array> }
-
-/** Sender of an upload, and the id of the request for the log. */
-export type Client = { token: AuthorizedToken; requestId: string }
 
 /** Stores uploads of any origin and format under the same limits. */
 export type UploadReceiver = {

@@ -15,7 +15,7 @@ import type { InvoiceSummary, InvoiceView } from '../../../domain/invoices/descr
 import type { MailView } from '../../../domain/mail/describe.ts'
 import type { Blobs } from '../../../store/blobs/blobs.ts'
 import type { DocumentRow } from '../../../store/documents/documents.ts'
-import type { Client } from '../../documents/uploads/receive.ts'
+import type { Client } from '../../access/auth.ts'
 
 /** A document in a list of an agent. */
 export type ListedDocument = NamedDocument & { invoice?: InvoiceSummary }

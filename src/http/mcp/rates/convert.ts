@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { convertAmount } from '../../../domain/rates/conversions.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { booleanParam, DecimalsParam, RoundingParam, roundingRule } from '../../endpoint/params.ts'
-import { conversionOut } from '../../rates/convert.ts'
+import { conversionOut } from '../../figures/conversion.ts'
 import { type Tool, tool } from '../protocol/tool.ts'
 import { convertItems } from './convert-items.ts'
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toFileName } from '../../../../src/http/documents/file-name.ts'
+import { toFileName } from '../../../../src/http/listings/file-name.ts'
 
 const cases: [string, string][] = [
   ['factura.pdf', 'factura.pdf'],

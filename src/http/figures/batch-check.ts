@@ -10,7 +10,7 @@ import { invalidParameters, type ValidationItem } from '../endpoint/errors.ts'
 import { roundingAlone, roundingRule, validate } from '../endpoint/params.ts'
 import { addUnknownParameters } from '../endpoint/unknown-parameters.ts'
 import { type BatchElement, NOT_AN_OBJECT } from './batch-reader.ts'
-import { CONVERSION } from './convert.ts'
+import { CONVERSION } from './conversion.ts'
 
 /** The fields of an element beside its id, in the order of the texts of createBatchReader. */
 export const FIELDS = ['amount', 'from', 'to', 'type', 'on', 'provider', 'decimals', 'rounding'] as const
