@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { columnValue } from '../../src/domain/rates/column.ts'
-import { createExportReader, readExportData } from '../../src/domain/rates/export.ts'
+import { createExportReader, readExportData } from '../../src/domain/rates/export/export.ts'
 import { openRateCache, type RateSnapshot } from '../../src/domain/rates/rate-cache.ts'
 import { atomically, type Engine } from '../../src/store/engine.ts'
 import { raiseRevision, selectMeta } from '../../src/store/meta.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isDocuments } from '../../src/domain/documents/upload.ts'
+import { isDocuments } from '../../src/domain/documents/uploads/upload.ts'
 import { base64, createMemory, openReader } from '../support/documents/uploads.ts'
 
 test('a large body needs the memory of a few blocks', async () => {

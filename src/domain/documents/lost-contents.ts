@@ -11,8 +11,8 @@ import { deleteLostBlobs, selectLostBlobs, selectLostHashes } from '../../store/
 import { atomically } from '../../store/engine.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import type { Clock } from '../../values/dates.ts'
-import type { Batch } from './documents.ts'
 import { removeDropped } from './removal.ts'
+import type { Batch } from './uploads/checks.ts'
 
 /**
  * Checks the lost contents. Deletes the record of a content that exists again or has no row. For a data directory

@@ -8,7 +8,7 @@ import {
   instantFault,
   quotedStart,
   readExportLines,
-} from '../rates/export-file.ts'
+} from '../rates/export/export-file.ts'
 import {
   type ExportedIndicator,
   type ExportedIndicatorValue,

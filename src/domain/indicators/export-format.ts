@@ -11,7 +11,7 @@ import {
   jsonObject,
   readCsvEnd,
   readJsonEnd,
-} from '../rates/export-format.ts'
+} from '../rates/export/export-format.ts'
 
 /** Facts of an indicator in a file. */
 export type ExportedIndicator = {

@@ -10,7 +10,7 @@ import type { ReadDb } from '../../store/tables.ts'
 import { dayNumber, isoDate } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
 import { type Column, columnValue, makeColumn } from '../rates/column.ts'
-import { type ExportFormat, encodeWithEnd, LINES_AT_ONCE } from '../rates/export-format.ts'
+import { type ExportFormat, encodeWithEnd, LINES_AT_ONCE } from '../rates/export/export-format.ts'
 import { type ExportedIndicator, INDICATOR_WRITERS, type IndicatorWriter } from './export-format.ts'
 
 /** Data of an indicator; `runs`: instants by day, ascending. */

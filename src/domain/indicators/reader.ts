@@ -22,8 +22,8 @@ import { selectRecordBounds } from '../../store/rates/record.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { dayNumber } from '../../values/dates.ts'
 import { columnBytes, makeColumn, toCoveredDays } from '../rates/column.ts'
+import { pastColumn, undoCoverage } from '../rates/history/past-column.ts'
 import type { SeriesDays } from '../rates/holes.ts'
-import { pastColumn, undoCoverage } from '../rates/past-column.ts'
 import { type DescribedIndicator, describeIndicators } from './catalogue.ts'
 
 /** The stored indicators at one revision. */

@@ -13,10 +13,10 @@ import { selectHooks } from '../../store/hooks/hooks.ts'
 import { deleteForgottenMail } from '../../store/mail/messages.ts'
 import { settleRecordEnd } from '../../store/rates/record.ts'
 import type { WriteDb } from '../../store/tables.ts'
-import { answerCutoff } from '../documents/accept.ts'
 import { countForOlderNodes } from '../documents/counts.ts'
 import { foldNames } from '../documents/folded-names.ts'
 import { collectGarbage, logGarbage } from '../documents/gc.ts'
+import { answerCutoff } from '../documents/uploads/accept.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

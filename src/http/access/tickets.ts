@@ -2,7 +2,7 @@
 // secret, valid once, for 1 minute, for one document or export, and while its session is open.
 
 import { hashOfSecret, makeCode } from '../../domain/access/secrets.ts'
-import type { ExportFormat } from '../../domain/rates/export-format.ts'
+import type { ExportFormat } from '../../domain/rates/export/export-format.ts'
 import { findOneTime, insertOneTime, takeOneTime } from '../../store/access/one-time.ts'
 import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import type { Clock } from '../../values/dates.ts'

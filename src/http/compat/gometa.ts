@@ -1,7 +1,7 @@
 // GoMeta's dollar: the last value of each side under its own day. Its readers compare `venta_date` with their today,
 // and parse numbers and ISO dates alone.
 
-import { readStoredInstant } from '../../domain/rates/export.ts'
+import { readStoredInstant } from '../../domain/rates/export/export.ts'
 import { type LastRate, requireLastRate } from '../../domain/rates/sides.ts'
 import { rawNumber } from '../../formats/json/raw.ts'
 import type { Side } from '../../store/tables.ts'

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { checkId, isEmptyValue } from '../../domain/documents/documents.ts'
 import { listActiveAgents } from '../../domain/documents/queries.ts'
+import { checkId, isEmptyValue } from '../../domain/documents/uploads/checks.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { authorizedToken, tokenAccess } from '../access/auth.ts'

@@ -21,7 +21,7 @@ import {
   finishDocument,
   releaseDocument,
 } from '../../domain/documents/claims/outcomes.ts'
-import type { UploadedField } from '../../domain/documents/upload.ts'
+import type { UploadedField } from '../../domain/documents/uploads/upload.ts'
 import { addInvoices } from '../../domain/invoices/describe.ts'
 import type { InvoiceRates } from '../../domain/invoices/rate-check.ts'
 import { addMail } from '../../domain/mail/describe.ts'

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { NESTED, type UploadedField } from '../../domain/documents/upload.ts'
+import { NESTED, type UploadedField } from '../../domain/documents/uploads/upload.ts'
 import { createJsonScanner } from '../../formats/json/scanner.ts'
 import { TOO_LONG, toInteger } from '../../formats/json/value.ts'
 import { AppError } from '../../runtime/errors.ts'

@@ -1,7 +1,7 @@
 // Schemas of parameters, with messages that name valid values. The OpenAPI document is generated from the same schemas.
 
 import * as v from 'valibot'
-import { STATS } from '../../domain/rates/pair-history.ts'
+import { STATS } from '../../domain/rates/history/pair-history.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { AppError } from '../../runtime/errors.ts'
 import { type IsoDate, isIsoDate, utcInstant } from '../../values/dates.ts'

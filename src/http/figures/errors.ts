@@ -1,7 +1,7 @@
 // The errors of the rates API: `{"detail": …}`, a sentence, or for a 422 one item for each bad parameter.
 
 import * as v from 'valibot'
-import { isRecordLimits, type RecordLimits } from '../../domain/rates/past.ts'
+import { isRecordLimits, type RecordLimits } from '../../domain/rates/history/past.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Interval } from '../../values/intervals.ts'

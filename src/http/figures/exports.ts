@@ -1,8 +1,8 @@
 // Exports as streams: they are answers of the API, and downloads of the page.
 
 import type { H3Event } from 'h3'
-import { exportedText, readExportData } from '../../domain/rates/export.ts'
-import type { ExportFormat } from '../../domain/rates/export-format.ts'
+import { exportedText, readExportData } from '../../domain/rates/export/export.ts'
+import type { ExportFormat } from '../../domain/rates/export/export-format.ts'
 import type { RateCache } from '../../domain/rates/rate-cache.ts'
 import { createInterleaver } from '../../runtime/interleave.ts'
 import type { Chunks } from '../../store/blobs/chunks.ts'

@@ -3,7 +3,7 @@
 import type { IndicatorReader } from '../../domain/indicators/reader.ts'
 import type { NightlyBackup } from '../../domain/operations/backup/nightly.ts'
 import type { DatabaseState } from '../../domain/operations/database-watch.ts'
-import type { PastRates } from '../../domain/rates/past.ts'
+import type { PastRates } from '../../domain/rates/history/past.ts'
 import type { CacheState, RateCache } from '../../domain/rates/rate-cache.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { ReadDb } from '../../store/tables.ts'

@@ -7,7 +7,7 @@ import {
   loadColumns,
   loadedConverter,
 } from '../../domain/rates/conversions.ts'
-import type { PastRates } from '../../domain/rates/past.ts'
+import type { PastRates } from '../../domain/rates/history/past.ts'
 import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Interleave } from '../../runtime/interleave.ts'

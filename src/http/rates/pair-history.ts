@@ -8,7 +8,7 @@ import {
   pairHistory,
   STATS,
   type Stat,
-} from '../../domain/rates/pair-history.ts'
+} from '../../domain/rates/history/pair-history.ts'
 import { historyRange } from '../../domain/rates/queries.ts'
 import type { RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'

@@ -1,7 +1,7 @@
 // The statement of a conversion, its digest and its verification (decisions 2.24).
 
 import * as v from 'valibot'
-import type { PastRates } from '../../domain/rates/past.ts'
+import type { PastRates } from '../../domain/rates/history/past.ts'
 import type { RateCache } from '../../domain/rates/rate-cache.ts'
 import { type LaterAnswer, makeStatement } from '../../domain/rates/statement/statement.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'

@@ -3,7 +3,7 @@
 import { EVERYTHING } from '../../domain/documents/access.ts'
 import type { DocumentWaiters } from '../../domain/documents/arrivals.ts'
 import type { Summaries } from '../../domain/documents/summary.ts'
-import type { InvoiceCount, InvoiceTally } from '../../domain/documents/uploaded-files.ts'
+import type { InvoiceCount, InvoiceTally } from '../../domain/documents/uploads/uploaded-files.ts'
 import { selectIndicatorStates } from '../../domain/indicators/freshness.ts'
 import type { NightlyBackup } from '../../domain/operations/backup/nightly.ts'
 import type { DatabaseMetrics, DatabaseState } from '../../domain/operations/database-watch.ts'

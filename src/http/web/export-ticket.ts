@@ -1,8 +1,8 @@
 // An export as a download, which the browser writes to a file. The page itself would need all of it in memory.
 
 import type { H3Event } from 'h3'
-import type { UploadedField } from '../../domain/documents/upload.ts'
-import type { ExportFormat } from '../../domain/rates/export-format.ts'
+import type { UploadedField } from '../../domain/documents/uploads/upload.ts'
+import type { ExportFormat } from '../../domain/rates/export/export-format.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { ApiKey } from '../access/auth.ts'
 import type { Reply } from '../endpoint/endpoint.ts'

@@ -2,9 +2,9 @@
 // this origin.
 
 import type { H3Event } from 'h3'
-import { checkId } from '../../domain/documents/documents.ts'
 import { requireDocument } from '../../domain/documents/queries.ts'
-import type { UploadedField } from '../../domain/documents/upload.ts'
+import { checkId } from '../../domain/documents/uploads/checks.ts'
+import type { UploadedField } from '../../domain/documents/uploads/upload.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'

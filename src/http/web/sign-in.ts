@@ -3,7 +3,7 @@
 
 import type { H3Event } from 'h3'
 import { REMEMBERED_DAYS } from '../../domain/access/page-sessions.ts'
-import type { UploadedField } from '../../domain/documents/upload.ts'
+import type { UploadedField } from '../../domain/documents/uploads/upload.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'

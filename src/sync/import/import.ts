@@ -1,7 +1,7 @@
 // Imports the export of another server, for a server without access to the bank. The import is recorded as a run.
 // Exact stored values change only with `replace` (decisions 2.21).
 
-import type { SeriesInFile } from '../../domain/rates/export-file.ts'
+import type { SeriesInFile } from '../../domain/rates/export/export-file.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import { atomically, type Lock } from '../../store/engine.ts'

@@ -1,6 +1,6 @@
 // Imports one pair in one transaction, so a killed import leaves whole pairs (decisions 2.21).
 
-import type { SeriesInFile } from '../../domain/rates/export-file.ts'
+import type { SeriesInFile } from '../../domain/rates/export/export-file.ts'
 import { raiseRevision } from '../../store/meta.ts'
 import { replaceCoverage, selectCoverage } from '../../store/rates/coverage.ts'
 import { markSeriesChanged, type StoredRate, selectRates, upsertRates } from '../../store/rates/rates.ts'

@@ -1,6 +1,6 @@
 // Matches imported series with stored ones, by provider and code. Pair and side must be equal.
 
-import type { SeriesInFile } from '../../domain/rates/export-file.ts'
+import type { SeriesInFile } from '../../domain/rates/export/export-file.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { AppError } from '../../runtime/errors.ts'
 import { selectProviders } from '../../store/rates/providers.ts'

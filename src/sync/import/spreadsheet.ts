@@ -2,8 +2,8 @@
 // import. A file whose newest value is far from stored values is rejected. Either the series is another one, or a
 // spreadsheet program dropped its decimals.
 
-import type { SeriesInFile } from '../../domain/rates/export-file.ts'
-import { exportedSeries } from '../../domain/rates/export-format.ts'
+import type { SeriesInFile } from '../../domain/rates/export/export-file.ts'
+import { exportedSeries } from '../../domain/rates/export/export-format.ts'
 import type { Provider, SpreadsheetFile, SpreadsheetSeries } from '../../providers/provider.ts'
 import { AppError } from '../../runtime/errors.ts'
 import { selectProviders } from '../../store/rates/providers.ts'

@@ -2,7 +2,7 @@
 // the growth of the process. Run with --expose-gc.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isDocuments } from '../../../src/domain/documents/upload.ts'
+import { isDocuments } from '../../../src/domain/documents/uploads/upload.ts'
 import { recognizeContent } from '../../../src/domain/invoices/recognition.ts'
 import { createUploadReader } from '../../../src/http/documents/uploads/json-body.ts'
 import { createMemoryBudget } from '../../../src/runtime/memory-budget.ts'

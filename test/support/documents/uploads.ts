@@ -9,7 +9,7 @@ import {
   type Upload,
   type UploadedDocuments,
   type UploadedField,
-} from '../../../src/domain/documents/upload.ts'
+} from '../../../src/domain/documents/uploads/upload.ts'
 import { recognizeContent } from '../../../src/domain/invoices/recognition.ts'
 import { createUploadReader } from '../../../src/http/documents/uploads/json-body.ts'
 import type { UploadReader } from '../../../src/http/documents/uploads/reader.ts'

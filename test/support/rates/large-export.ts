@@ -1,7 +1,7 @@
 // Writes an export with every series whose code is known and a value for each day, as a server would.
 
 import { createHash } from 'node:crypto'
-import { WRITERS } from '../../../src/domain/rates/export-format.ts'
+import { WRITERS } from '../../../src/domain/rates/export/export-format.ts'
 import { bccrCatalogue } from '../../../src/providers/bccr/catalogue.ts'
 import { addDays } from '../../../src/values/dates.ts'
 

@@ -1,7 +1,7 @@
 import { exportedIndicatorText, readIndicatorExport } from '../../../domain/indicators/export.ts'
 import type { Column } from '../../../domain/rates/column.ts'
-import { exportedText, readExportData } from '../../../domain/rates/export.ts'
-import type { ExportFormat } from '../../../domain/rates/export-format.ts'
+import { exportedText, readExportData } from '../../../domain/rates/export/export.ts'
+import type { ExportFormat } from '../../../domain/rates/export/export-format.ts'
 import {
   findRecentPrices,
   type PriceFormat,

@@ -5,7 +5,7 @@ import {
   isIndicatorExport,
   readIndicatorFile,
 } from '../../../domain/indicators/export-file.ts'
-import { readExport, type SeriesInFile } from '../../../domain/rates/export-file.ts'
+import { readExport, type SeriesInFile } from '../../../domain/rates/export/export-file.ts'
 import type { Provider } from '../../../providers/provider.ts'
 import { AppError, errorReason } from '../../../runtime/errors.ts'
 import { importRates } from '../../../sync/import/import.ts'

@@ -1,7 +1,7 @@
 // Verifies the certificate of a link without a server (decisions 2.24). Makes its statement from the database, as the
 // endpoint does, and compares the digest. Verdicts are in the language of the help.
 
-import { isRecordLimits, openPastRates, type RecordLimits } from '../../../domain/rates/past.ts'
+import { isRecordLimits, openPastRates, type RecordLimits } from '../../../domain/rates/history/past.ts'
 import { openRateCache, type RateSnapshot } from '../../../domain/rates/rate-cache.ts'
 import {
   type LaterAnswer,

@@ -19,7 +19,7 @@ import type { DocumentState, WriteDb } from '../../../store/tables.ts'
 import type { Clock } from '../../../values/dates.ts'
 import { queueOutcomes } from '../../hooks/events.ts'
 import type { Access } from '../access.ts'
-import { checkQuotas, selectQuotas } from '../quotas.ts'
+import { checkQuotas, selectQuotas } from '../uploads/quotas.ts'
 import { type ClaimDeps, claimEvent, failDocuments, type Worker } from './claims.ts'
 
 export type ClaimOutcome = 'done' | 'failed'

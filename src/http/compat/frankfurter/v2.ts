@@ -2,7 +2,7 @@
 
 import * as v from 'valibot'
 import { type Cross, computeCrosses, crossesByDay, listCurrencies } from '../../../domain/rates/crosses.ts'
-import { findPeriod } from '../../../domain/rates/periods.ts'
+import { findPeriod } from '../../../domain/rates/history/periods.ts'
 import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { dayNumber, type IsoDate, isoDate } from '../../../values/dates.ts'

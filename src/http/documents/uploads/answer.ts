@@ -2,9 +2,9 @@
 // never buffered.
 
 import { setImmediate } from 'node:timers/promises'
-import type { AcceptedUpload } from '../../../domain/documents/accept.ts'
-import type { Batch } from '../../../domain/documents/documents.ts'
-import type { UploadedFile } from '../../../domain/documents/uploaded-files.ts'
+import type { AcceptedUpload } from '../../../domain/documents/uploads/accept.ts'
+import type { Batch } from '../../../domain/documents/uploads/checks.ts'
+import type { UploadedFile } from '../../../domain/documents/uploads/uploaded-files.ts'
 import type { Chunks } from '../../../store/blobs/chunks.ts'
 import type { IdRange } from '../../../store/documents/idempotency.ts'
 

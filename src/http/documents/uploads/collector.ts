@@ -1,14 +1,14 @@
 // Collects the documents of an upload in any format, and validates each at its end. After the first invalid document
 // the others are only validated, and no blob is stored (decisions 3.5).
 
-import { MAX_LISTED_FAULTS, validateDocument } from '../../../domain/documents/faults.ts'
+import { MAX_LISTED_FAULTS, validateDocument } from '../../../domain/documents/uploads/faults.ts'
 import type {
   UploadedDocument,
   UploadedDocuments,
   UploadFault,
   ValidDocuments,
-} from '../../../domain/documents/upload.ts'
-import { createUploadedFiles } from '../../../domain/documents/uploaded-files.ts'
+} from '../../../domain/documents/uploads/upload.ts'
+import { createUploadedFiles } from '../../../domain/documents/uploads/uploaded-files.ts'
 import type { ContentRecognition } from '../../../domain/invoices/recognition.ts'
 import type { MemoryShare } from '../../../runtime/memory-budget.ts'
 import type { BatchBlobWriter, BlobBatch } from '../../../store/blobs/batch.ts'

@@ -4,8 +4,8 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { Dicer } from '@fastify/busboy'
-import { requireFields } from '../../../domain/documents/documents.ts'
-import type { Upload, UploadedDocument, UploadFault } from '../../../domain/documents/upload.ts'
+import { requireFields } from '../../../domain/documents/uploads/checks.ts'
+import type { Upload, UploadedDocument, UploadFault } from '../../../domain/documents/uploads/upload.ts'
 import { TOO_LONG } from '../../../formats/json/value.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import type { ContentWriter } from './collector.ts'

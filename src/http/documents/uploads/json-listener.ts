@@ -7,7 +7,7 @@ import {
   type Upload,
   type UploadedDocument,
   type UploadedField,
-} from '../../../domain/documents/upload.ts'
+} from '../../../domain/documents/uploads/upload.ts'
 import { type Base64Decoder, createBase64Decoder } from '../../../formats/json/base64.ts'
 import type { JsonListener } from '../../../formats/json/scanner.ts'
 import { type JsonScalar, toInteger } from '../../../formats/json/value.ts'

@@ -1,7 +1,7 @@
 // The address of a link: a PUT of the bytes of one document, without a token (decisions 6.4).
 
 import * as v from 'valibot'
-import type { UploadLink, UploadLinks } from '../../../domain/documents/upload-links.ts'
+import type { UploadLink, UploadLinks } from '../../../domain/documents/uploads/links.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import type { Keyring } from '../../access/auth.ts'
 import type { Api } from '../../endpoint/api.ts'

@@ -1,8 +1,8 @@
 // Logs each upload (decisions 3.9): one line, and at debug one line for each document.
 
 import { setImmediate } from 'node:timers/promises'
-import type { AcceptedUpload } from '../../../domain/documents/accept.ts'
-import { isDocuments, type Upload } from '../../../domain/documents/upload.ts'
+import type { AcceptedUpload } from '../../../domain/documents/uploads/accept.ts'
+import { isDocuments, type Upload } from '../../../domain/documents/uploads/upload.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import type { Log } from '../../../runtime/log.ts'
 import { createdDocuments } from './answer.ts'

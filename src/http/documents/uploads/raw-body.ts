@@ -1,8 +1,8 @@
 // The format of an upload of one document whose body is its bytes (decisions 3.18).
 
-import { validateDocument } from '../../../domain/documents/faults.ts'
-import type { Upload, UploadedField } from '../../../domain/documents/upload.ts'
-import type { LinkedDocument } from '../../../domain/documents/upload-links.ts'
+import { validateDocument } from '../../../domain/documents/uploads/faults.ts'
+import type { LinkedDocument } from '../../../domain/documents/uploads/links.ts'
+import type { Upload, UploadedField } from '../../../domain/documents/uploads/upload.ts'
 import type { Client } from '../../access/auth.ts'
 import { createDocumentCollector, type UploadNeeds } from './collector.ts'
 import { type BodyFormat, readBlocks, type UploadReader } from './reader.ts'

@@ -1,6 +1,6 @@
 // Shared types of the upload formats: a reader reads a body into an upload, which is validated as a whole.
 
-import type { Upload } from '../../../domain/documents/upload.ts'
+import type { Upload } from '../../../domain/documents/uploads/upload.ts'
 import type { UploadNeeds } from './collector.ts'
 
 export type UploadReader = {

@@ -1,15 +1,15 @@
 import type { H3Event } from 'h3'
+import type { DocumentWaiters } from '../../../domain/documents/arrivals.ts'
 import {
   type AcceptedUpload,
   acceptUpload,
   selectSenderQuotas,
   type UploadKey,
-} from '../../../domain/documents/accept.ts'
-import type { DocumentWaiters } from '../../../domain/documents/arrivals.ts'
-import { insertUploads } from '../../../domain/documents/insert-uploads.ts'
-import { checkFreeSpace, withinQuotas } from '../../../domain/documents/quotas.ts'
-import { createUploadGroups } from '../../../domain/documents/upload-groups.ts'
-import type { InvoiceTally } from '../../../domain/documents/uploaded-files.ts'
+} from '../../../domain/documents/uploads/accept.ts'
+import { createUploadGroups } from '../../../domain/documents/uploads/groups.ts'
+import { checkFreeSpace, withinQuotas } from '../../../domain/documents/uploads/quotas.ts'
+import { insertUploads } from '../../../domain/documents/uploads/store.ts'
+import type { InvoiceTally } from '../../../domain/documents/uploads/uploaded-files.ts'
 import { loadRecognition } from '../../../domain/invoices/reader.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import type { Log } from '../../../runtime/log.ts'

@@ -10,7 +10,7 @@ import type {
   WaitOptions,
 } from '../../../domain/documents/queries.ts'
 import type { Summaries } from '../../../domain/documents/summary.ts'
-import type { LinkedDocument, UploadLinks } from '../../../domain/documents/upload-links.ts'
+import type { LinkedDocument, UploadLinks } from '../../../domain/documents/uploads/links.ts'
 import type { InvoiceSummary, InvoiceView } from '../../../domain/invoices/describe.ts'
 import type { MailView } from '../../../domain/mail/describe.ts'
 import type { Blobs } from '../../../store/blobs/blobs.ts'

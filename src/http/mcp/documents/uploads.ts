@@ -1,8 +1,8 @@
 // The tool that sends a document: a short text at once, anything else by a link.
 
 import * as v from 'valibot'
-import { validateDocument } from '../../../domain/documents/faults.ts'
-import type { LinkedDocument, NewUploadLink } from '../../../domain/documents/upload-links.ts'
+import { validateDocument } from '../../../domain/documents/uploads/faults.ts'
+import type { LinkedDocument, NewUploadLink } from '../../../domain/documents/uploads/links.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { type AuthorizedToken, tokenAccess } from '../../access/auth.ts'
 import { idParam } from '../../endpoint/params.ts'

@@ -7,8 +7,8 @@ import {
   pairHistory,
   pairStatistics,
   type RangeQuery,
-} from '../../../domain/rates/pair-history.ts'
-import { findPeriod } from '../../../domain/rates/periods.ts'
+} from '../../../domain/rates/history/pair-history.ts'
+import { findPeriod } from '../../../domain/rates/history/periods.ts'
 import { historyRange, requireSeries } from '../../../domain/rates/queries.ts'
 import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
 import type { RateType } from '../../../providers/provider.ts'

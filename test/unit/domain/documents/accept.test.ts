@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { type AcceptedUpload, acceptUpload } from '../../../../src/domain/documents/accept.ts'
 import { createWaiters } from '../../../../src/domain/documents/arrivals.ts'
-import { createUploadedFiles } from '../../../../src/domain/documents/uploaded-files.ts'
+import { type AcceptedUpload, acceptUpload } from '../../../../src/domain/documents/uploads/accept.ts'
+import { createUploadedFiles } from '../../../../src/domain/documents/uploads/uploaded-files.ts'
 import { createMemoryBudget } from '../../../../src/runtime/memory-budget.ts'
 import { insertToken } from '../../../../src/store/access/tokens.ts'
 import { countRows } from '../../../../src/store/rows.ts'

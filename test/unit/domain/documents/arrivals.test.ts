@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { acceptUpload } from '../../../../src/domain/documents/accept.ts'
 import { EVERYTHING } from '../../../../src/domain/documents/access.ts'
 import {
   createWaiters,
@@ -12,7 +11,8 @@ import {
   openSharedWaiters,
 } from '../../../../src/domain/documents/arrivals.ts'
 import { type DocumentsRequest, waitForDocuments } from '../../../../src/domain/documents/queries.ts'
-import { createUploadedFiles } from '../../../../src/domain/documents/uploaded-files.ts'
+import { acceptUpload } from '../../../../src/domain/documents/uploads/accept.ts'
+import { createUploadedFiles } from '../../../../src/domain/documents/uploads/uploaded-files.ts'
 import { createMemoryBudget } from '../../../../src/runtime/memory-budget.ts'
 import type { Arrival } from '../../../../src/store/engine.ts'
 import type { ReadDb, WriteDb } from '../../../../src/store/tables.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import type { StagedUpload } from '../../../../src/domain/documents/insert-uploads.ts'
-import { createUploadGroups } from '../../../../src/domain/documents/upload-groups.ts'
+import { createUploadGroups } from '../../../../src/domain/documents/uploads/groups.ts'
+import type { StagedUpload } from '../../../../src/domain/documents/uploads/store.ts'
 import { AppError } from '../../../../src/runtime/errors.ts'
 import type { IdRange } from '../../../../src/store/documents/idempotency.ts'
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createWaiters } from '../../../../src/domain/documents/arrivals.ts'
-import { createInvoiceTally } from '../../../../src/domain/documents/uploaded-files.ts'
+import { createInvoiceTally } from '../../../../src/domain/documents/uploads/uploaded-files.ts'
 import { pauseMailbox } from '../../../../src/domain/mail/mailboxes.ts'
 import { createMailStore, type ReadMail } from '../../../../src/domain/mail/store-mail.ts'
 import type { MailContents } from '../../../../src/formats/mail/mail.ts'

@@ -7,7 +7,7 @@ import {
   EXACT,
   makeColumn,
 } from '../../../../src/domain/rates/column.ts'
-import { pastColumn, undoCoverage } from '../../../../src/domain/rates/past-column.ts'
+import { pastColumn, undoCoverage } from '../../../../src/domain/rates/history/past-column.ts'
 import type { RateRevision } from '../../../../src/store/rates/record.ts'
 import { dayNumber, isoDate } from '../../../../src/values/dates.ts'
 

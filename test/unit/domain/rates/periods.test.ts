@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findPeriod, type PeriodLength } from '../../../../src/domain/rates/periods.ts'
+import { findPeriod, type PeriodLength } from '../../../../src/domain/rates/history/periods.ts'
 import { dayNumber, isoDate } from '../../../../src/values/dates.ts'
 
 const periods: [day: string, length: PeriodLength, first: string, last: string][] = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isDocuments, NESTED } from '../../../../src/domain/documents/upload.ts'
+import { isDocuments, NESTED } from '../../../../src/domain/documents/uploads/upload.ts'
 import { createJsonScanner } from '../../../../src/formats/json/scanner.ts'
 import { TOO_LONG } from '../../../../src/formats/json/value.ts'
 import { AppError } from '../../../../src/runtime/errors.ts'

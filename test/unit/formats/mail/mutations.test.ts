@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { validateDocument } from '../../../../src/domain/documents/faults.ts'
+import { validateDocument } from '../../../../src/domain/documents/uploads/faults.ts'
 import { readMail } from '../../../../src/formats/mail/mail.ts'
 
 const MAILS = globSync(join(import.meta.dirname, '../../../fixtures/mails/*.eml')).map((path) =>

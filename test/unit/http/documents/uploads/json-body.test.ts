@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import { isDocuments, NESTED } from '../../../../../src/domain/documents/upload.ts'
+import { isDocuments, NESTED } from '../../../../../src/domain/documents/uploads/upload.ts'
 import { TOO_LONG } from '../../../../../src/formats/json/value.ts'
 import { AppError } from '../../../../../src/runtime/errors.ts'
 import type { BlobBatch } from '../../../../../src/store/blobs/batch.ts'

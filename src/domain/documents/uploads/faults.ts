@@ -1,6 +1,6 @@
 // Faults of a document of an upload, as messages for its sender (decisions 3.3 and 3.4).
 
-import { TOO_LONG } from '../../formats/json/value.ts'
+import { TOO_LONG } from '../../../formats/json/value.ts'
 import type { UploadedDocument, UploadedField, UploadFault } from './upload.ts'
 
 /** Fault for which the message of the whole answer is `Invalid base64 content`. */

@@ -1,11 +1,11 @@
 // A series at a past instant, computed backwards from the current one. Pure: no SQL, no clock.
 
-import { AppError } from '../../runtime/errors.ts'
-import type { RateRevision } from '../../store/rates/record.ts'
-import type { StoredAtRun } from '../../store/rates/stored-at.ts'
-import { dayNumber, type IsoDate } from '../../values/dates.ts'
-import { addInterval, type Interval, subtractInterval } from '../../values/intervals.ts'
-import { type Column, columnDecimals, columnValue, EXACT, makeColumn } from './column.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import type { RateRevision } from '../../../store/rates/record.ts'
+import type { StoredAtRun } from '../../../store/rates/stored-at.ts'
+import { dayNumber, type IsoDate } from '../../../values/dates.ts'
+import { addInterval, type Interval, subtractInterval } from '../../../values/intervals.ts'
+import { type Column, columnDecimals, columnValue, EXACT, makeColumn } from '../column.ts'
 
 /** A change of the covered days of a series. */
 export type CoveredDaysChange = { kind: 'added' | 'removed'; days: Interval }

@@ -1,15 +1,15 @@
 // Links for one document each, for programs that cannot send a token with it. The URL is the secret, valid for ten
 // minutes, and as long as its token. Only the commit of an upload uses it up (decisions 6.4).
 
-import { AppError } from '../../runtime/errors.ts'
-import { findOneTime, insertOneTime } from '../../store/access/one-time.ts'
-import { selectUploadContext } from '../../store/documents/context.ts'
-import type { ReadDb, WriteDb } from '../../store/tables.ts'
-import { checkWritable } from '../../store/write-guard.ts'
-import type { Clock } from '../../values/dates.ts'
-import { hashOfSecret, makeCode } from '../access/secrets.ts'
-import { type Access, checkAgentAccess, checkCompanyAccess } from './access.ts'
-import { rejectReferences } from './documents.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import { findOneTime, insertOneTime } from '../../../store/access/one-time.ts'
+import { selectUploadContext } from '../../../store/documents/context.ts'
+import type { ReadDb, WriteDb } from '../../../store/tables.ts'
+import { checkWritable } from '../../../store/write-guard.ts'
+import type { Clock } from '../../../values/dates.ts'
+import { hashOfSecret, makeCode } from '../../access/secrets.ts'
+import { type Access, checkAgentAccess, checkCompanyAccess } from '../access.ts'
+import { rejectReferences } from './checks.ts'
 import { validateDocument } from './faults.ts'
 import { checkQuotas, uploadQuotas } from './quotas.ts'
 

@@ -1,6 +1,6 @@
 // Weeks, months, quarters and years, as day numbers.
 
-import { dayNumber, isoDate } from '../../values/dates.ts'
+import { dayNumber, isoDate } from '../../../values/dates.ts'
 
 export type PeriodLength = 'day' | 'week' | 'month' | 'quarter' | 'year'
 

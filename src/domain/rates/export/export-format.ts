@@ -2,9 +2,9 @@
 // At the end are the number of values and the SHA-256 of all bytes before (decisions 2.21).
 
 import { createHash } from 'node:crypto'
-import type { SeriesRow } from '../../store/rates/series.ts'
-import type { IsoDate } from '../../values/dates.ts'
-import type { Interval } from '../../values/intervals.ts'
+import type { SeriesRow } from '../../../store/rates/series.ts'
+import type { IsoDate } from '../../../values/dates.ts'
+import type { Interval } from '../../../values/intervals.ts'
 
 export type ExportFormat = 'csv' | 'ndjson'
 

@@ -3,10 +3,10 @@
 
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { AppError } from '../../runtime/errors.ts'
-import { addDays, type IsoDate, isIsoDate } from '../../values/dates.ts'
-import { canonicalDecimal } from '../../values/decimal.ts'
-import type { Interval } from '../../values/intervals.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import { addDays, type IsoDate, isIsoDate } from '../../../values/dates.ts'
+import { canonicalDecimal } from '../../../values/decimal.ts'
+import type { Interval } from '../../../values/intervals.ts'
 import {
   CSV_HEADER,
   type ExportEnd,

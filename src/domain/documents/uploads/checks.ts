@@ -1,10 +1,10 @@
 // Validation of an upload and of its references. A single invalid document rejects the whole upload (decisions 3.5).
 
-import { AppError } from '../../runtime/errors.ts'
-import { findAgent } from '../../store/directory/agents.ts'
-import { findCompany } from '../../store/directory/companies.ts'
-import { findOwner } from '../../store/directory/owners.ts'
-import type { ReadDb } from '../../store/tables.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import { findAgent } from '../../../store/directory/agents.ts'
+import { findCompany } from '../../../store/directory/companies.ts'
+import { findOwner } from '../../../store/directory/owners.ts'
+import type { ReadDb } from '../../../store/tables.ts'
 import { NOT_BASE64 } from './faults.ts'
 import { isDocuments, type Upload, type ValidDocuments } from './upload.ts'
 

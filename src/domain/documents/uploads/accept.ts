@@ -1,25 +1,25 @@
 // Accepts an upload that was read: stores it, or finds the stored answer of the same request.
 
 import { setImmediate } from 'node:timers/promises'
-import { AppError } from '../../runtime/errors.ts'
-import { splitBatches } from '../../store/batches.ts'
-import { selectExistingIds } from '../../store/documents/documents.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import { splitBatches } from '../../../store/batches.ts'
+import { selectExistingIds } from '../../../store/documents/documents.ts'
 import {
   findAnswer,
   type IdRange,
   type IdRun,
   lockAnswer,
   rangeIds,
-} from '../../store/documents/idempotency.ts'
-import type { ReadDb, WriteDb } from '../../store/tables.ts'
-import type { Clock } from '../../values/dates.ts'
-import { type Access, checkAgentAccess, checkCompanyAccess } from './access.ts'
-import type { DocumentWaiters } from './arrivals.ts'
-import { computeFingerprint, storeBatch, type UploadStorage } from './batch.ts'
-import { type Batch, checkUpload, type DuplicateRefusal } from './documents.ts'
-import type { IdempotencyRecord } from './insert-uploads.ts'
-import { restoreLostContents } from './lost-contents.ts'
+} from '../../../store/documents/idempotency.ts'
+import type { ReadDb, WriteDb } from '../../../store/tables.ts'
+import type { Clock } from '../../../values/dates.ts'
+import { type Access, checkAgentAccess, checkCompanyAccess } from '../access.ts'
+import type { DocumentWaiters } from '../arrivals.ts'
+import { restoreLostContents } from '../lost-contents.ts'
+import { type Batch, checkUpload, type DuplicateRefusal } from './checks.ts'
+import { computeFingerprint } from './fingerprint.ts'
 import { checkQuotas, type Quota, selectQuotas } from './quotas.ts'
+import { type IdempotencyRecord, storeBatch, type UploadStorage } from './store.ts'
 import type { Upload } from './upload.ts'
 
 /** Sender of an upload: a token, its access, a key under which it is stored once, and a priority. */

@@ -1,7 +1,7 @@
 // An upload as received: its ids before validation, and its documents, each validated on arrival.
 
-import type { TOO_LONG } from '../../formats/json/value.ts'
-import type { BlobBatch } from '../../store/blobs/batch.ts'
+import type { TOO_LONG } from '../../../formats/json/value.ts'
+import type { BlobBatch } from '../../../store/blobs/batch.ts'
 import type { UploadedFiles } from './uploaded-files.ts'
 
 /** Placeholder for an object or an array in place of a plain value. */

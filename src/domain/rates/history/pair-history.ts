@@ -2,18 +2,18 @@
 // /convert for its day (decisions 2.9). A point needs every leg: after the newest covered day of a leg no value is
 // carried. Holes are never bridged: such a day has no point, and its period is partial (decisions 2.18).
 
-import type { RateType } from '../../providers/provider.ts'
-import { dayNumber, type IsoDate, isoDate } from '../../values/dates.ts'
-import { fromUnits, toUnits } from '../../values/decimal.ts'
-import { type Fraction, isLess, quotient, sum, toDecimal } from '../../values/fraction.ts'
-import type { Interval } from '../../values/intervals.ts'
-import { columnDecimals, columnValue } from './column.ts'
-import { areCovered, UNKNOWN_DAYS } from './coverage.ts'
-import { findPairHoles, type SeriesDays } from './holes.ts'
+import type { RateType } from '../../../providers/provider.ts'
+import { dayNumber, type IsoDate, isoDate } from '../../../values/dates.ts'
+import { fromUnits, toUnits } from '../../../values/decimal.ts'
+import { type Fraction, isLess, quotient, sum, toDecimal } from '../../../values/fraction.ts'
+import type { Interval } from '../../../values/intervals.ts'
+import { columnDecimals, columnValue } from '../column.ts'
+import { areCovered, UNKNOWN_DAYS } from '../coverage.ts'
+import { findPairHoles, type SeriesDays } from '../holes.ts'
+import { requireRoute, withLegs } from '../queries.ts'
+import type { RateSnapshot } from '../rate-cache.ts'
+import { pointRange, smallest } from '../rates.ts'
 import { findPeriod, type Period, type PeriodLength } from './periods.ts'
-import { requireRoute, withLegs } from './queries.ts'
-import type { RateSnapshot } from './rate-cache.ts'
-import { pointRange, smallest } from './rates.ts'
 
 /** The values of a period, in their order. */
 export const STATS = ['last', 'mean', 'low', 'high'] as const

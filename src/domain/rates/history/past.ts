@@ -3,29 +3,29 @@
 // needs no memory. Gaps in the record are errors, never guesses.
 
 import { setImmediate } from 'node:timers/promises'
-import { AppError } from '../../runtime/errors.ts'
-import { createLruCache } from '../../runtime/lru.ts'
-import { createSemaphore } from '../../runtime/semaphore.ts'
-import { snapshot } from '../../store/engine.ts'
-import { selectMeta } from '../../store/meta.ts'
-import { selectCoverage } from '../../store/rates/coverage.ts'
-import type { ProviderRow } from '../../store/rates/providers.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import { createLruCache } from '../../../runtime/lru.ts'
+import { createSemaphore } from '../../../runtime/semaphore.ts'
+import { snapshot } from '../../../store/engine.ts'
+import { selectMeta } from '../../../store/meta.ts'
+import { selectCoverage } from '../../../store/rates/coverage.ts'
+import type { ProviderRow } from '../../../store/rates/providers.ts'
 import {
   type CatalogueChange,
   type CoverageChange,
   selectLaterCatalogueChanges,
   selectLaterCoverageChanges,
   selectRecordBounds,
-} from '../../store/rates/record.ts'
-import { findSeriesRevision, type SeriesRow } from '../../store/rates/series.ts'
-import { selectValueRecord } from '../../store/rates/stored-at.ts'
-import type { ReadDb } from '../../store/tables.ts'
-import { addInterval, type Interval } from '../../values/intervals.ts'
-import { type Column, type CoveredDays, columnBytes, toCoveredDays } from './column.ts'
-import { UNKNOWN_DAYS } from './coverage.ts'
-import { outdatedError } from './loaded-columns.ts'
+} from '../../../store/rates/record.ts'
+import { findSeriesRevision, type SeriesRow } from '../../../store/rates/series.ts'
+import { selectValueRecord } from '../../../store/rates/stored-at.ts'
+import type { ReadDb } from '../../../store/tables.ts'
+import { addInterval, type Interval } from '../../../values/intervals.ts'
+import { type Column, type CoveredDays, columnBytes, toCoveredDays } from '../column.ts'
+import { UNKNOWN_DAYS } from '../coverage.ts'
+import { outdatedError } from '../loaded-columns.ts'
+import { createPairFinder, NOT_COVERED, type RateSnapshot } from '../rate-cache.ts'
 import { type CoveredDaysChange, pastColumn, undoCoverage } from './past-column.ts'
-import { createPairFinder, NOT_COVERED, type RateSnapshot } from './rate-cache.ts'
 
 const COLUMN_BYTES = 16 * 1024 * 1024
 const STATE_BYTES = 4 * 1024 * 1024

@@ -1,10 +1,10 @@
 // Refuses uploads of invoices that have a document already, if the request has X-Cambista-Duplicates.
 
-import { AppError } from '../../runtime/errors.ts'
-import { splitBatches } from '../../store/batches.ts'
-import { copyKey, type NewInvoice, selectCopyGroups } from '../../store/documents/invoices.ts'
-import type { WriteDb } from '../../store/tables.ts'
-import type { Batch, DuplicateRefusal } from './documents.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import { splitBatches } from '../../../store/batches.ts'
+import { copyKey, type NewInvoice, selectCopyGroups } from '../../../store/documents/invoices.ts'
+import type { WriteDb } from '../../../store/tables.ts'
+import type { Batch, DuplicateRefusal } from './checks.ts'
 
 type DuplicateFault = { index: number; field: 'clave'; message: string; document_id?: number }
 

@@ -1,13 +1,15 @@
 // Exports all rates as a stream of text: values with digits, rounding and instants, and the covered days. An export
 // is of one revision, whatever is written while a client reads.
 
-import { AppError } from '../../runtime/errors.ts'
-import { engineSql } from '../../store/engine.ts'
-import type { SeriesRow } from '../../store/rates/series.ts'
-import { ascendingInstants, type StoredAtRun, selectStoredAtRuns } from '../../store/rates/stored-at.ts'
-import type { ReadDb } from '../../store/tables.ts'
-import { type IsoDate, isoDate } from '../../values/dates.ts'
-import { type Column, columnDecimals, columnValue, coveredIntervals, EMPTY_COLUMN } from './column.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import { engineSql } from '../../../store/engine.ts'
+import type { SeriesRow } from '../../../store/rates/series.ts'
+import { ascendingInstants, type StoredAtRun, selectStoredAtRuns } from '../../../store/rates/stored-at.ts'
+import type { ReadDb } from '../../../store/tables.ts'
+import { type IsoDate, isoDate } from '../../../values/dates.ts'
+import { type Column, columnDecimals, columnValue, coveredIntervals, EMPTY_COLUMN } from '../column.ts'
+import { outdatedError } from '../loaded-columns.ts'
+import type { RateCache, RateSnapshot } from '../rate-cache.ts'
 import {
   type ExportFormat,
   encodeWithEnd,
@@ -16,8 +18,6 @@ import {
   type LineWriter,
   WRITERS,
 } from './export-format.ts'
-import { outdatedError } from './loaded-columns.ts'
-import type { RateCache, RateSnapshot } from './rate-cache.ts'
 
 /** Data of an export: the columns and some instants. */
 export type ExportData = {

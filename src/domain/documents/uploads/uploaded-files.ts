@@ -1,6 +1,6 @@
-import type { MemoryShare } from '../../runtime/memory-budget.ts'
-import { createRecords } from '../../runtime/records.ts'
-import type { NewInvoice } from '../../store/documents/invoices.ts'
+import type { MemoryShare } from '../../../runtime/memory-budget.ts'
+import { createRecords } from '../../../runtime/records.ts'
+import type { NewInvoice } from '../../../store/documents/invoices.ts'
 
 /** A valid document; `content` is the index of its content within the upload. */
 export type UploadedFile = {

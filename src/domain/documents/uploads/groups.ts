@@ -1,11 +1,11 @@
 // Group commit: small uploads that wait for the database at the same time share a transaction, and wait once.
 // An upload that finds no other waits for none (decisions 7.3).
 
-import { AppError, errorCode } from '../../runtime/errors.ts'
-import { LOCK_NOT_AVAILABLE, storageError } from '../../runtime/storage-error.ts'
-import type { IdRange } from '../../store/documents/idempotency.ts'
-import type { StagedUpload } from './insert-uploads.ts'
-import { blobHashes } from './lost-contents.ts'
+import { AppError, errorCode } from '../../../runtime/errors.ts'
+import { LOCK_NOT_AVAILABLE, storageError } from '../../../runtime/storage-error.ts'
+import type { IdRange } from '../../../store/documents/idempotency.ts'
+import { blobHashes } from '../lost-contents.ts'
+import type { StagedUpload } from './store.ts'
 
 /** Commits uploads in one transaction; returns the ids of each. */
 type Commit = (uploads: readonly StagedUpload[]) => Promise<IdRange[][]>

@@ -1,14 +1,14 @@
 // Quotas: bytes of documents that a token and a company may have. Each document counts with its size, not with its
 // use of disk. Otherwise a client would learn which contents exist already (decisions 3.12).
 
-import { AppError } from '../../runtime/errors.ts'
-import type { MemoryShare } from '../../runtime/memory-budget.ts'
-import type { BlobBatch } from '../../store/blobs/batch.ts'
-import type { Blobs } from '../../store/blobs/blobs.ts'
-import type { UploadContext } from '../../store/documents/context.ts'
-import { findCompanyUsage, findTokenUsage } from '../../store/documents/usage.ts'
-import type { ReadDb } from '../../store/tables.ts'
-import { quotaText, sizeText } from '../../values/sizes.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import type { MemoryShare } from '../../../runtime/memory-budget.ts'
+import type { BlobBatch } from '../../../store/blobs/batch.ts'
+import type { Blobs } from '../../../store/blobs/blobs.ts'
+import type { UploadContext } from '../../../store/documents/context.ts'
+import { findCompanyUsage, findTokenUsage } from '../../../store/documents/usage.ts'
+import type { ReadDb } from '../../../store/tables.ts'
+import { quotaText, sizeText } from '../../../values/sizes.ts'
 
 /** A configured quota. */
 export type Quota = { whose: string; bytes: number; used: number }

@@ -1,0 +1,31 @@
+// The fingerprint of an upload, by which a repeated request is known (decisions 3.11).
+
+import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
+import type { Batch } from './checks.ts'
+
+const FILES_AT_ONCE = 200 // takes 1 to 2 ms
+
+/**
+ * Computes a fingerprint of ids, names, types and contents: equal exactly for equal requests. The
+ * priority 0 and stored duplicates are left out, as in earlier fingerprints.
+ */
+export async function computeFingerprint({
+  companyId,
+  agentId,
+  ownerId,
+  priority = 0,
+  duplicates,
+  files,
+  contents,
+}: Batch): Promise<string> {
+  const hash = createHash('sha256').update(`[${companyId},${agentId},${ownerId},[`)
+  let index = 0
+  for (const { name, mimetype, content } of files) {
+    if (index > 0) hash.update(',')
+    hash.update(JSON.stringify([name, mimetype, contents.at(content).sha256]))
+    if (++index % FILES_AT_ONCE === 0) await setImmediate()
+  }
+  const options = [priority > 0 && `,${priority}`, duplicates && ',"refuse"'].filter(Boolean).join('')
+  return hash.update(`]${options}]`).digest('hex')
+}
