@@ -2,7 +2,7 @@
 // pass another clock, another provider or a failing file system.
 
 import { createWaiters, openSharedWaiters } from './domain/documents/arrivals.ts'
-import { failAbandoned } from './domain/documents/claims/claims.ts'
+import { failAbandoned } from './domain/documents/claims/claiming.ts'
 import { openLeases } from './domain/documents/claims/leases.ts'
 import { countUncounted, createCountMerger } from './domain/documents/counts.ts'
 import { openServedContents } from './domain/documents/served-contents.ts'
@@ -26,8 +26,8 @@ import { createUploadTurns, type UploadLimits } from './http/documents/uploads/r
 import { ANY_ADDRESS, FORGEABLE_ADDRESS } from './http/listener/networks.ts'
 import { type ServerOptions, startServer } from './http/server.ts'
 import { createWaiting } from './http/waiting.ts'
+import type { OpinionRequest } from './providers/opinion-source.ts'
 import type { Provider, ProviderSettings } from './providers/provider.ts'
-import type { OpinionRequest } from './providers/second-opinion.ts'
 import { AppError, errorReason } from './runtime/errors.ts'
 import { type Log, logFailures } from './runtime/log.ts'
 import type { BlobFs } from './store/blobs/folder.ts'
@@ -36,11 +36,11 @@ import { type LeaseTimes, type LineageRenewal, openEngine, type Upgrade } from '
 import type { StorageConfig } from './store/storage-config.ts'
 import { guardWrites } from './store/write-guard.ts'
 import { ensureCatalogue } from './sync/catalogue.ts'
+import { openSecondOpinion } from './sync/opinion-request.ts'
 import { historyFloor } from './sync/order.ts'
 import type { HistoryProgress } from './sync/progress.ts'
 import { type SyncRequest, type SyncResult, syncAll } from './sync/run.ts'
 import { openSchedulers } from './sync/schedulers.ts'
-import { openSecondOpinion } from './sync/second-opinion.ts'
 import type { Clock, IsoDate } from './values/dates.ts'
 
 export type AppConfig = ServerOptions &

@@ -27,7 +27,7 @@ import {
   withSettings,
 } from './cli/parse/settings.ts'
 import { databaseOpener } from './cli/storage/data-dir.ts'
-import { refuseWithoutRegion, storageConfig } from './cli/storage/storage-config.ts'
+import { refuseWithoutRegion, storageConfig } from './cli/storage/storage-options.ts'
 import { isJournal } from './cli/terminal-log.ts'
 import { PROVIDERS } from './providers/list.ts'
 import type { Provider } from './providers/provider.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { type Import, readSources } from './gate/imports.ts'
 
@@ -198,6 +198,16 @@ test('imports have no cycle, neither of files nor of folders', () => {
     findCycles((path) => (folderName(path) === '' ? path : `${layerName(path)}/${folderName(path)}`)),
     [],
   )
+})
+
+test('no file imports two files of one name', () => {
+  const wrong = sources.flatMap(({ path, imports }) => {
+    const paths = new Set(imports.map(({ to }) => to).filter(isLocal))
+    return [...Map.groupBy(paths, (to) => basename(to))]
+      .filter(([, files]) => files.length > 1)
+      .map(([, files]) => `${path}: ${files.join(', ')}`)
+  })
+  assert.deepEqual(wrong, [])
 })
 
 test('each local import names an existing file', () => {

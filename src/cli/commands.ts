@@ -33,7 +33,7 @@ const FILES: Record<string, readonly string[]> = {
   'hooks/deliveries': ['hook deliveries', 'hook redeliver'],
   'hooks/test': ['hook test'],
   'mail/mailbox': ['mailbox create', 'mailbox update'],
-  'mail/mailboxes': [
+  'mail/mailbox-commands': [
     'mailbox list',
     'mailbox show',
     'mailbox pause',

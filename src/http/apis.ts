@@ -1,7 +1,7 @@
 // Creates all APIs. MCP and the compat APIs are loaded with their first request.
 
 import type { BlockList } from 'node:net'
-import { type ClaimDeps, claimDocuments } from '../domain/documents/claims/claims.ts'
+import { type ClaimDeps, claimDocuments } from '../domain/documents/claims/claiming.ts'
 import { extendClaim, finishDocument, releaseDocument } from '../domain/documents/claims/outcomes.ts'
 import {
   addPartyNames,
@@ -12,9 +12,9 @@ import {
 import { createSummaries, type Summaries } from '../domain/documents/summary.ts'
 import { openUploadLinks, type UploadLinks } from '../domain/documents/uploads/links.ts'
 import type { IndicatorReader } from '../domain/indicators/reader.ts'
-import { addInvoiceSummaries, findInvoice } from '../domain/invoices/describe.ts'
+import { addInvoiceSummaries, findInvoice } from '../domain/invoices/invoice-view.ts'
 import type { InvoiceRates } from '../domain/invoices/rate-check.ts'
-import { findMail } from '../domain/mail/describe.ts'
+import { findMail } from '../domain/mail/mail-view.ts'
 import type { NightlyBackup } from '../domain/operations/backup/nightly.ts'
 import type { DatabaseState } from '../domain/operations/database-watch.ts'
 import type { Samples } from '../domain/operations/sample-reads.ts'
@@ -30,22 +30,22 @@ import type { ReadDb } from '../store/tables.ts'
 import type { Schedulers } from '../sync/schedulers.ts'
 import type { Keyring } from './access/auth.ts'
 
-import { documentsApi } from './documents/api.ts'
-import { uploadLinksApi } from './documents/uploads/links.ts'
+import { documentsApi } from './documents/documents-api.ts'
+import { uploadLinksApi } from './documents/uploads/link-endpoint.ts'
 import { uploadBytes } from './documents/uploads/raw-body.ts'
 import type { UploadDeps, UploadReceiver } from './documents/uploads/receive.ts'
 import type { Api } from './endpoint/api.ts'
 import type { LazyApis } from './endpoint/lazy-apis.ts'
 import { createExports } from './figures/exports.ts'
 import type { OpenNetworks } from './listener/open-networks.ts'
-import type { DocumentQueries, DocumentUploads, DocumentWork } from './mcp/documents/queries.ts'
-import { ratesApi } from './rates/api.ts'
-import { descriptionApi, statusApi } from './status/api.ts'
+import type { DocumentQueries, DocumentUploads, DocumentWork } from './mcp/documents/document-queries.ts'
+import { ratesApi } from './rates/rates-api.ts'
 import { type MetricsSnapshot, metricsSnapshotOf } from './status/metrics-snapshot.ts'
+import { descriptionApi, statusApi } from './status/status-api.ts'
 import { cachedTotals } from './status/totals.ts'
-import { pageApi } from './web/api.ts'
 import { pageAssetsApi } from './web/assets.ts'
 import { createOpenPage } from './web/open-page.ts'
+import { pageApi } from './web/page-api.ts'
 import type { Organization } from './web/sign-in.ts'
 
 /** Parts of a running server, by subject. Each API gets those that it names. */
@@ -127,7 +127,7 @@ export function createApis(
   const shapes: LazyApis | undefined = compat && {
     prefix: '/compat',
     async load() {
-      const { compatApis } = await import('./compat/api.ts')
+      const { compatApis } = await import('./compat/compat-api.ts')
       loaded ??= compatApis({
         ...{ db: reads, cache, indicators, clock, log },
         ...{ keyring, database, scheduler, proxies, ...compat },
@@ -139,7 +139,7 @@ export function createApis(
   const agents: LazyApis = {
     prefix: '/mcp',
     async load() {
-      const { mcpApi } = await import('./mcp/api.ts')
+      const { mcpApi } = await import('./mcp/mcp-api.ts')
       const work = documentWork({ reads, blobs, claiming, summaries, invoiceRates, uploads, links })
       mcp ??= [
         mcpApi({

@@ -6,7 +6,7 @@ import { helpTexts } from '../cli/help/texts.ts'
 import { commandUsage, flagText } from '../cli/help.ts'
 import { CALL_ONLY, OPTIONS, requireOption } from '../cli/options/options.ts'
 import { SETTINGS_FILE } from '../cli/parse/settings.ts'
-import { DATA_DIR } from '../cli/service/names.ts'
+import { DATA_DIR } from '../cli/service/service-names.ts'
 
 /** Returns the page. `epoch`: Unix seconds of its date. */
 export async function manPage({ version, epoch }) {

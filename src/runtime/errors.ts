@@ -1,4 +1,4 @@
-// Error class with a closed set of codes. A table at each edge maps codes to an HTTP status (http/endpoint/errors.ts)
+// Error class with a closed set of codes. A table at each edge maps codes to an HTTP status (http/endpoint/error-shape.ts)
 // or to an exit code (main.ts).
 
 export type ErrorCode =

@@ -6,7 +6,7 @@ import type { Engine } from './engine.ts'
 import type { LeaseTimes } from './postgres/lease.ts'
 import type { LineageRenewal } from './postgres/maintenance/failover.ts'
 import { type FileUpgrade, openStandaloneReads } from './sqlite/database.ts'
-import { type EngineOptions, openSqliteEngine } from './sqlite/engine.ts'
+import { type EngineOptions, openSqliteEngine } from './sqlite/sqlite-engine.ts'
 import type { StorageConfig } from './storage-config.ts'
 import type { ReadDb } from './tables.ts'
 
@@ -26,7 +26,7 @@ export async function openEngine(
 ): Promise<Engine> {
   if (database === undefined) return openSqliteEngine(dataDir, options)
   const { onRenewal, anyServer, leaseTimes, migrate = true } = options
-  const { openPostgres } = await import('./postgres/open.ts')
+  const { openPostgres } = await import('./postgres/open-postgres.ts')
   const engine = await openPostgres(database, {
     ...{ migrate, onRenewal, anyServer },
     ...(leaseTimes && { leaseTimes }),

@@ -1,7 +1,7 @@
 // Events of a sync for hooks: the days that its run completed, the values that it corrected, and its failure. Events are
 // queued in the transaction that closes the record of the run (decisions 5.1).
 
-import { hasHook, queueEvent } from '../domain/hooks/events.ts'
+import { hasHook, queueEvent } from '../domain/hooks/queued-events.ts'
 import { isBenchmark } from '../domain/rates/freshness.ts'
 import type { Provider } from '../providers/provider.ts'
 import { atomically, type Lock } from '../store/engine.ts'

@@ -7,7 +7,7 @@ import { before, type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createWaiting } from '../../src/http/waiting.ts'
 import { createLog } from '../../src/runtime/log.ts'
-import { openPostgres } from '../../src/store/postgres/open.ts'
+import { openPostgres } from '../../src/store/postgres/open-postgres.ts'
 import { startProxy } from '../support/postgres/proxy.ts'
 import {
   type PostgresServer,

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { createWaiting } from '../../src/http/waiting.ts'
 import { errorReason } from '../../src/runtime/errors.ts'
 import { createLog } from '../../src/runtime/log.ts'
-import { openPostgres } from '../../src/store/postgres/open.ts'
+import { openPostgres } from '../../src/store/postgres/open-postgres.ts'
 import { createPostgresDatabase } from '../support/postgres/server.ts'
 
 const REFUSED: [code: string, message: string][] = [

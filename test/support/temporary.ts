@@ -8,7 +8,7 @@ import type { TestContext } from 'node:test'
 import { sql } from 'kysely'
 import type { Engine } from '../../src/store/engine.ts'
 import { openDatabase, openReads, type ReadConnection } from '../../src/store/sqlite/database.ts'
-import { openSqliteEngine } from '../../src/store/sqlite/engine.ts'
+import { openSqliteEngine } from '../../src/store/sqlite/sqlite-engine.ts'
 import type { Tables, WriteDb } from '../../src/store/tables.ts'
 import { currentDay, type IsoDate } from '../../src/values/dates.ts'
 

@@ -11,7 +11,7 @@ import { AppError } from '../../runtime/errors.ts'
 import { countNoun } from '../../values/sizes.ts'
 import { command, printResult } from '../command.ts'
 import { STORAGE } from '../options/storage.ts'
-import { refuseBackups } from '../storage/storage-config.ts'
+import { refuseBackups } from '../storage/storage-options.ts'
 import { backupSummary, openBackupCheck } from './backup.ts'
 
 const MAX_LISTED = 20 // missing contents on the screen; the list file has all

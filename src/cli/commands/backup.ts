@@ -6,9 +6,9 @@ import { AppError } from '../../runtime/errors.ts'
 import { countNoun } from '../../values/sizes.ts'
 import { command, printResult, type Terminal } from '../command.ts'
 import { STORAGE } from '../options/storage.ts'
-import { createProgress } from '../progress.ts'
+import { createProgress } from '../progress-line.ts'
 import { becomeOwner } from '../storage/data-dir.ts'
-import { refuseBackups } from '../storage/storage-config.ts'
+import { refuseBackups } from '../storage/storage-options.ts'
 
 export const backupCreate = command({
   name: 'backup create',

@@ -13,7 +13,7 @@ import { unknownSettings } from '../parse/setting-names.ts'
 import { SERVE_OPTIONS } from '../serve-options.ts'
 import { becomeStorageOwner } from '../storage/data-dir.ts'
 import { awaitDecision, findProbation } from '../storage/probation.ts'
-import { refuseBackups } from '../storage/storage-config.ts'
+import { refuseBackups } from '../storage/storage-options.ts'
 import { terminalLog } from '../terminal-log.ts'
 import { collectWhenIdle } from './idle-collection.ts'
 

@@ -3,14 +3,14 @@
 
 import { personFault } from '../../domain/access/login-links.ts'
 import { ALLOWED } from '../../domain/access/secrets.ts'
-import { HOOK_EVENTS } from '../../domain/hooks/events.ts'
+import { HOOK_EVENTS } from '../../domain/hooks/queued-events.ts'
 import { mailNameError, mailSizeError, parseSenders, sendersError } from '../../domain/mail/settings.ts'
 import { originsFault, parseOrigins } from '../../http/endpoint/cors.ts'
 import { networksFault, networksOrAny, networksOrAnyFault } from '../../http/listener/networks.ts'
 import { parseOpenNetworks } from '../../http/listener/open-networks.ts'
 import { hostNamesFault, parseHostNames } from '../../http/listener/own-origin.ts'
 import { FIRST_DAY, PROVIDERS } from '../../providers/list.ts'
-import { OPINION_SOURCE } from '../../providers/second-opinion.ts'
+import { OPINION_SOURCE } from '../../providers/opinion-source.ts'
 import { parseQuota, parseSize, quotaFault, sizeFault } from '../../values/sizes.ts'
 import { parseTaxIds, taxIdsFault } from '../../values/tax-ids.ts'
 import {

@@ -11,9 +11,9 @@ import { type Machine, replaceFile, runOrFail } from '../host.ts'
 import { isSameProgram, type Program } from '../storage/probation.ts'
 import { BACKUPS, readBackupDir, readDataDir, usesDatabase } from './backup.ts'
 import { refuseOwnedByPackage } from './installations.ts'
-import { DATA_DIR, EXECUTABLE, NEXT, PREVIOUS, UNIT } from './names.ts'
 import { runOwnerStep } from './owner-steps.ts'
 import { lockPrograms, readProgram, requireInstalled } from './programs.ts'
+import { DATA_DIR, EXECUTABLE, NEXT, PREVIOUS, UNIT } from './service-names.ts'
 import { settleEarlier } from './upgrade.ts'
 
 const NEWER = `${EXECUTABLE}.newer`

@@ -41,7 +41,7 @@ import {
   UNIT,
   UNIT_FILE,
   USER,
-} from './names.ts'
+} from './service-names.ts'
 import { settingsText } from './settings-file.ts'
 import { restartUnit } from './start.ts'
 

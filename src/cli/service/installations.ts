@@ -4,7 +4,7 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../runtime/errors.ts'
-import { EXECUTABLE, PACKAGE_EXECUTABLE, PACKAGE_UNIT_FILE, UNIT_FILE } from './names.ts'
+import { EXECUTABLE, PACKAGE_EXECUTABLE, PACKAGE_UNIT_FILE, UNIT_FILE } from './service-names.ts'
 
 /** Returns true if the package of the system is installed, and so owns the service. */
 export function isPackageInstalled(root: string): boolean {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { AppError, errorCode } from '../../runtime/errors.ts'
 import type { Machine } from '../host.ts'
 import type { Probation, Program } from '../storage/probation.ts'
-import { EXECUTABLE, SETTINGS_DIR } from './names.ts'
+import { EXECUTABLE, SETTINGS_DIR } from './service-names.ts'
 
 const LOCK = join(SETTINGS_DIR, 'upgrade.lock')
 

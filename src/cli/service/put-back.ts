@@ -16,9 +16,9 @@ import {
   writeProbation,
 } from '../storage/probation.ts'
 import { serviceUnit } from './install.ts'
-import { EXECUTABLE, PREVIOUS, UNIT, UNIT_FILE } from './names.ts'
 import { runOwnerStep } from './owner-steps.ts'
 import { isAlive, readProgram } from './programs.ts'
+import { EXECUTABLE, PREVIOUS, UNIT, UNIT_FILE } from './service-names.ts'
 
 // The last of the drop-ins, so that no other one resets it.
 const DROP_IN = `/etc/systemd/system/${UNIT}.d/zz-probation.conf`

@@ -5,7 +5,7 @@ import { variableName } from '../options/names.ts'
 import { type OptionName, requireOption } from '../options/options.ts'
 import { SERVE_OPTIONS } from '../serve-options.ts'
 import { BACKUPS } from './backup.ts'
-import { DATA_DIR, TOKENS, USER } from './names.ts'
+import { DATA_DIR, TOKENS, USER } from './service-names.ts'
 
 /** Returns the text of the settings file. An option with its default is commented out. */
 export function settingsText(): string {

@@ -7,8 +7,8 @@ import { SETTINGS_FILE } from '../parse/settings.ts'
 import { BACKUPS, readBackupDir, readDataDir } from './backup.ts'
 import { WANTED } from './install.ts'
 import { refuseOwnedByPackage } from './installations.ts'
-import { DATA_DIR, EXECUTABLE, PREVIOUS, SETTINGS_DIR, UNIT, UNIT_FILE, USER } from './names.ts'
 import { lockPrograms } from './programs.ts'
+import { DATA_DIR, EXECUTABLE, PREVIOUS, SETTINGS_DIR, UNIT, UNIT_FILE, USER } from './service-names.ts'
 import { settleEarlier } from './upgrade.ts'
 
 /**

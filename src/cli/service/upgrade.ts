@@ -28,10 +28,10 @@ import {
 } from '../storage/probation.ts'
 import { readDataDir, usesDatabase } from './backup.ts'
 import { refuseOwnedByPackage } from './installations.ts'
-import { DATA_DIR, EXECUTABLE, NEXT, PREVIOUS, UNIT } from './names.ts'
 import { runOwnerStep } from './owner-steps.ts'
 import { lockPrograms, OWN_PROCESS, readProgram, requireInstalled } from './programs.ts'
 import { addSettleStep, removeSettleStep } from './put-back.ts'
+import { DATA_DIR, EXECUTABLE, NEXT, PREVIOUS, UNIT } from './service-names.ts'
 
 const LOOK_EVERY_MS = 500
 const RETURN_MS = 60_000 // for the start that puts the former program back

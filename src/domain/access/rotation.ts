@@ -8,7 +8,7 @@ import {
   endFormerSecrets,
   insertFormerSecret,
 } from '../../store/access/former-secrets.ts'
-import { replaceHash } from '../../store/access/secrets.ts'
+import { replaceHash } from '../../store/access/secret-rows.ts'
 import type { TokenRow } from '../../store/access/tokens.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import { endOfDay, type IsoDate } from '../../values/dates.ts'

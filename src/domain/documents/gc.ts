@@ -27,8 +27,8 @@ import { insertOrphans, selectLosses } from '../../store/documents/orphans.ts'
 import { atomically, type Lock } from '../../store/engine.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import type { Clock, IsoDate } from '../../values/dates.ts'
-import { settleLostContents } from './lost-contents.ts'
-import { findUnnamed } from './orphans.ts'
+import { settleLostContents } from './regained-blobs.ts'
+import { findUnnamed } from './unnamed-blobs.ts'
 
 export type GcResult = {
   /** Contents that were removed for good. */

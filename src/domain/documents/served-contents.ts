@@ -5,11 +5,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { BlobFs } from '../../store/blobs/folder.ts'
-import { type BlobStore, openBlobStore } from '../../store/blobs/open.ts'
+import { type BlobStore, openBlobStore } from '../../store/blobs/open-blobs.ts'
 import type { Engine } from '../../store/engine.ts'
 import type { StorageConfig } from '../../store/storage-config.ts'
 import { collectGarbage, logMoves } from './gc.ts'
-import { settleLostContents } from './lost-contents.ts'
+import { settleLostContents } from './regained-blobs.ts'
 
 // Rates need no contents, so an unavailable store does not prevent the start of a node.
 const CHECK_MS = 10_000

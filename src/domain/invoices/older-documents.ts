@@ -4,7 +4,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
-import type { BlobReader } from '../../store/blobs/reader.ts'
+import type { BlobReader } from '../../store/blobs/blob-reader.ts'
 import { findNewestId } from '../../store/documents/context.ts'
 import { READER_VERSION, type StoredInvoice } from '../../store/documents/invoices.ts'
 import {
@@ -15,7 +15,7 @@ import {
 } from '../../store/documents/unread.ts'
 import { atomically, type Engine, type Lock } from '../../store/engine.ts'
 import type { ReadDb, WriteDb } from '../../store/tables.ts'
-import { loadRecognition } from './reader.ts'
+import { loadRecognition } from './invoice-reader.ts'
 
 const DOCUMENTS_AT_ONCE = 50
 /** Pace of the server: 50 documents a second, and 5 % of a processor. */

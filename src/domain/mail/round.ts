@@ -16,7 +16,7 @@ import {
 import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import { createCredentialReader } from './credentials.ts'
 import { type MailFolder, type MailHead, openMailFolder } from './imap.ts'
-import { recordRefusedMail, requireSameMailbox } from './mailboxes.ts'
+import { recordRefusedMail, requireSameMailbox } from './mailbox-changes.ts'
 import { type MailReader, openMailReader } from './reader.ts'
 import { isLoginRefused, RoundFailure, type RoundFailureCode } from './round-failure.ts'
 import { createMailStore, type MailStorage, type ReadMail, type StoredMail } from './store-mail.ts'

@@ -24,7 +24,7 @@ import { HAS_ANSWER, storeBatch } from '../documents/uploads/store.ts'
 import { createUploadedFiles, type InvoiceTally } from '../documents/uploads/uploaded-files.ts'
 import { NO_FACTS, recognizeContent } from '../invoices/recognition.ts'
 import { mailKey } from './mail-key.ts'
-import { requireSameMailbox } from './mailboxes.ts'
+import { requireSameMailbox } from './mailbox-changes.ts'
 
 export type MailStorage = {
   db: WriteDb

@@ -4,7 +4,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
-import type { BlobStore } from '../../store/blobs/open.ts'
+import type { BlobStore } from '../../store/blobs/open-blobs.ts'
 import { deleteOldEvents } from '../../store/documents/events.ts'
 import { deleteOldAnswers } from '../../store/documents/idempotency.ts'
 import { atomically, type Engine, type Lock } from '../../store/engine.ts'

@@ -3,7 +3,7 @@
 // compares the change counters. A database that went back while no node ran is renewed.
 
 import { AppError } from '../../runtime/errors.ts'
-import type { BlobStore } from '../../store/blobs/open.ts'
+import type { BlobStore } from '../../store/blobs/open-blobs.ts'
 import type { Engine } from '../../store/engine.ts'
 
 const EVERY_MS = 1000

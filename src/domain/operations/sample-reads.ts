@@ -1,8 +1,8 @@
 // Reads a rate and a document as requests do. A server on probation does so before it listens.
 
 import { AppError } from '../../runtime/errors.ts'
+import type { BlobReader } from '../../store/blobs/blob-reader.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
-import type { BlobReader } from '../../store/blobs/reader.ts'
 import { type DocumentRow, selectDocuments } from '../../store/documents/documents.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { type IsoDate, isoDate } from '../../values/dates.ts'

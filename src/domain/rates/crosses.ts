@@ -14,7 +14,7 @@ import {
 } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
 import { convert, findRoute, type Leg, type StoredLeg, type ValuedLeg } from './convert.ts'
-import { findHole, UNKNOWN_DAYS } from './coverage.ts'
+import { findHole, UNKNOWN_DAYS } from './covered-days.ts'
 import {
   carriedLegs,
   findHoles,

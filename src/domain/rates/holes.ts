@@ -5,7 +5,7 @@ import type { SeriesRow } from '../../store/rates/series.ts'
 import { dayNumber, type IsoDate, isoDate } from '../../values/dates.ts'
 import { addInterval, type Interval } from '../../values/intervals.ts'
 import { type Column, type CoveredDays, columnDecimals } from './column.ts'
-import { areCovered, type DayRange, UNKNOWN_DAYS, uncoveredDays } from './coverage.ts'
+import { areCovered, type DayRange, UNKNOWN_DAYS, uncoveredDays } from './covered-days.ts'
 import type { RateSnapshot } from './rate-cache.ts'
 import { pointRange } from './rates.ts'
 

@@ -4,7 +4,7 @@
 import type { RateType } from '../../providers/provider.ts'
 import { addDays, EARLIEST_DAY, type IsoDate } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
-import { rejectUnknown, UNKNOWN_DAYS } from './coverage.ts'
+import { rejectUnknown, UNKNOWN_DAYS } from './covered-days.ts'
 import { type PairPoint, pairHistory } from './history/pair-history.ts'
 import type { RateSnapshot } from './rate-cache.ts'
 

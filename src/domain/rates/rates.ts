@@ -4,7 +4,7 @@ import type { RateType } from '../../providers/provider.ts'
 import { dayNumber, earliest, type IsoDate, isoDate, latest as latestDay } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
 import { type Column, type CoveredDays, columnDecimals, columnValue } from './column.ts'
-import { findHole, isCovered, newestCoveredDay } from './coverage.ts'
+import { findHole, isCovered, newestCoveredDay } from './covered-days.ts'
 
 /** A published value; `rounded_to` decimals if its source rounds. */
 export type RatePoint = { rate_date: IsoDate; value: string; rounded_to?: number }

@@ -1,8 +1,8 @@
 // Compares the second opinion on the dollar with the stored values of its own days. A difference is reported and changes
 // nothing. A day without a stored value is not compared.
 
+import { OPINION_SOURCE } from '../../providers/opinion-source.ts'
 import type { Provider } from '../../providers/provider.ts'
-import { OPINION_SOURCE } from '../../providers/second-opinion.ts'
 import { selectProviders } from '../../store/rates/providers.ts'
 import { selectRates } from '../../store/rates/rates.ts'
 import { findOpinion, type StoredOpinion } from '../../store/rates/second-opinions.ts'

@@ -4,13 +4,13 @@
 // valid on each node.
 
 import { timingSafeEqual } from 'node:crypto'
+import { hashOfSecret, makeCode } from '../../domain/access/secrets.ts'
 import {
   expiryInstants,
   isCookieDue,
   lostCookieReason,
   sessionEnd,
-} from '../../domain/access/page-sessions.ts'
-import { hashOfSecret, makeCode } from '../../domain/access/secrets.ts'
+} from '../../domain/access/session-lifetimes.ts'
 import { type Log, logFailures } from '../../runtime/log.ts'
 import {
   deletePageSession,

@@ -1,6 +1,6 @@
 // The bank's series by its own codes, for its two mirrors: rates, and indicators that were enabled (decisions 2.25).
 
-import { type IndicatorHistory, indicatorHistory } from '../../domain/indicators/queries.ts'
+import { type IndicatorHistory, indicatorHistory } from '../../domain/indicators/indicator-queries.ts'
 import type { IndicatorReader, IndicatorSnapshot } from '../../domain/indicators/reader.ts'
 import { type Column, columnDecimals, columnValue } from '../../domain/rates/column.ts'
 import { listSeries, seriesHistory } from '../../domain/rates/queries.ts'

@@ -20,7 +20,7 @@ import {
 } from '../endpoint/answer-cache.ts'
 import { type Credentials, pathParameters } from '../endpoint/api.ts'
 import { type AnyEndpoint, get, type Reply } from '../endpoint/endpoint.ts'
-import type { ErrorShape } from '../endpoint/errors.ts'
+import type { ErrorShape } from '../endpoint/error-shape.ts'
 import { JSON_TYPE } from '../endpoint/forms.ts'
 import type { UnservedLog } from '../endpoint/unserved-log.ts'
 import type { Path } from '../routes.ts'

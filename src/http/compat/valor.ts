@@ -13,7 +13,7 @@ import { applyRounding, product, type RoundingRule } from '../../values/decimal.
 import { REVALIDATED } from '../endpoint/answer-cache.ts'
 import type { Api } from '../endpoint/api.ts'
 import { get, type Reply } from '../endpoint/endpoint.ts'
-import { type ErrorShape, invalidParameters, type ValidationItem } from '../endpoint/errors.ts'
+import { type ErrorShape, invalidParameters, type ValidationItem } from '../endpoint/error-shape.ts'
 import {
   AmountParam,
   CurrencyParam,

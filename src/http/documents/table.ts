@@ -8,8 +8,8 @@ import {
   type FactsView,
   type InvoiceDeps,
   type InvoiceView,
-} from '../../domain/invoices/describe.ts'
-import { addMail } from '../../domain/mail/describe.ts'
+} from '../../domain/invoices/invoice-view.ts'
+import { addMail } from '../../domain/mail/mail-view.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Chunks } from '../../store/blobs/chunks.ts'
 import type { DocumentRow } from '../../store/documents/documents.ts'

@@ -3,7 +3,7 @@
 
 import * as v from 'valibot'
 import type { PageRequest } from '../../domain/documents/page-request.ts'
-import { invalidParameters } from './errors.ts'
+import { invalidParameters } from './error-shape.ts'
 import { cursorParam, LimitParam, waitParam } from './params.ts'
 
 const DESCENDING = 'before goes with order=desc: without it pages are asked for with after'

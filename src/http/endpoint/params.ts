@@ -6,7 +6,7 @@ import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { AppError } from '../../runtime/errors.ts'
 import { type IsoDate, isIsoDate, utcInstant } from '../../values/dates.ts'
 import { positiveAmount, ROUNDING_MODES, type RoundingRule } from '../../values/decimal.ts'
-import { invalidParameters, type ValidationItem } from './errors.ts'
+import { invalidParameters, type ValidationItem } from './error-shape.ts'
 
 // Keys are the `type` of a 422 item.
 const FAULTS = {

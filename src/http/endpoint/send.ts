@@ -6,7 +6,7 @@ import { FastResponse } from 'srvx/node'
 import { sendChunks } from './chunks.ts'
 import { addCors } from './cors.ts'
 import type { Reply } from './endpoint.ts'
-import { setRetryDelay } from './errors.ts'
+import { setRetryDelay } from './error-shape.ts'
 import { JSON_TYPE } from './forms.ts'
 
 declare module 'h3' {

@@ -3,7 +3,7 @@
 
 import type { AppError } from '../../runtime/errors.ts'
 import { editDistance } from '../../values/edit-distance.ts'
-import { invalidParameters, type ValidationItem } from './errors.ts'
+import { invalidParameters, type ValidationItem } from './error-shape.ts'
 
 // Our parameters by their names in other APIs and in Spanish. Undefined: no advice, as the most similar parameter has
 // another meaning. Example: `decimals` (rounding) and `decimal` (the sign of CSV). Several with spaces: the first one that

@@ -7,7 +7,7 @@ import { createJsonScanner } from '../../formats/json/scanner.ts'
 import { createUtf8Check } from '../../formats/json/utf8.ts'
 import { type JsonScalar, TOO_LONG } from '../../formats/json/value.ts'
 import { AppError } from '../../runtime/errors.ts'
-import { invalidParameters } from '../endpoint/errors.ts'
+import { invalidParameters } from '../endpoint/error-shape.ts'
 
 /** A conversion; NOT_AN_OBJECT replaces any other value. */
 export type BatchElement = {

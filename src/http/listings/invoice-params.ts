@@ -3,7 +3,7 @@
 import * as v from 'valibot'
 import type { InvoiceKind } from '../../formats/invoices/kinds.ts'
 import type { InvoiceFilter } from '../../store/documents/invoice-search.ts'
-import { invalidParameters } from '../endpoint/errors.ts'
+import { invalidParameters } from '../endpoint/error-shape.ts'
 import { dateParam } from '../endpoint/params.ts'
 
 /** Each kind once. The formats have them too, in a chunk that a start does not load. */

@@ -2,9 +2,9 @@
 
 import type { InvoiceRates } from '../../domain/invoices/rate-check.ts'
 import { claimTools } from './documents/claims.ts'
+import type { DocumentQueries, DocumentUploads, DocumentWork } from './documents/document-queries.ts'
 import { documentResource, documentTools, waitTools } from './documents/documents.ts'
 import { invoiceRateTools } from './documents/invoice-rate.ts'
-import type { DocumentQueries, DocumentUploads, DocumentWork } from './documents/queries.ts'
 import { uploadTools } from './documents/uploads.ts'
 import type { Resource } from './protocol/resource.ts'
 import type { Tool } from './protocol/tool.ts'

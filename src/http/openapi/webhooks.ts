@@ -2,8 +2,8 @@
 // test/api/openapi/webhooks.test.ts compares the examples with received messages.
 
 import * as v from 'valibot'
-import { type HookEvent, MAX_IDS, messageBody } from '../../domain/hooks/events.ts'
 import { ATTEMPT_MS } from '../../domain/hooks/post.ts'
+import { type HookEvent, MAX_IDS, messageBody } from '../../domain/hooks/queued-events.ts'
 import { MAX_TRIES } from '../../domain/hooks/record.ts'
 import { signatureHeader } from '../../domain/hooks/seal.ts'
 import type { Tag } from '../endpoint/endpoint.ts'

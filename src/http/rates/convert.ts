@@ -7,7 +7,7 @@ import { AsOfParam, booleanParam, roundingRule } from '../endpoint/params.ts'
 import type { StoredDeps } from '../endpoint/stored.ts'
 import { CONVERSION, ConversionOut, type ConversionQuery, conversionOut } from '../figures/conversion.ts'
 import { futureField, futureHeaders, type RequestedDay, requestedDay } from '../figures/future.ts'
-import { type TableForm, tableEndpoints } from './tables.ts'
+import { type TableForm, tableEndpoints } from './table-endpoints.ts'
 
 export function convertEndpoints(deps: StoredDeps): AnyEndpoint[] {
   return tableEndpoints(

@@ -1,6 +1,6 @@
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
-import { exportedIndicatorText, readIndicatorExport } from '../../domain/indicators/export.ts'
+import { exportedIndicatorText, readIndicatorExport } from '../../domain/indicators/indicator-export.ts'
 import type { ExportFormat } from '../../domain/rates/export/export-format.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { type AnyEndpoint, get, type Reply } from '../endpoint/endpoint.ts'

@@ -11,7 +11,7 @@ import {
   indicatorHistory,
   indicatorsWithValues,
   latestIndicator,
-} from '../../domain/indicators/queries.ts'
+} from '../../domain/indicators/indicator-queries.ts'
 import type { IndicatorSnapshot } from '../../domain/indicators/reader.ts'
 import { columnValue } from '../../domain/rates/column.ts'
 import { historyRange } from '../../domain/rates/queries.ts'
@@ -35,8 +35,8 @@ import {
 import { AsOfOut, Day, DecimalText, Integer } from '../endpoint/shapes.ts'
 import { type LocalDay, type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
 import { HolesOut, holesField, holesHeaders } from '../figures/holes.ts'
-import { IndicatorRunOut } from '../figures/runs.ts'
-import { tableEndpoints } from './tables.ts'
+import { IndicatorRunOut } from '../figures/run-shapes.ts'
+import { tableEndpoints } from './table-endpoints.ts'
 
 const KINDS = ['interest', 'exchange', 'amount', 'index', 'counter', 'other'] as const
 const SIDES = ['compra', 'venta'] as const

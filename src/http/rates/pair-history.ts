@@ -29,7 +29,7 @@ import {
 import { AsOfOut, Day, DecimalText, Integer, RateTypeOut, Rounding } from '../endpoint/shapes.ts'
 import type { StoredDeps } from '../endpoint/stored.ts'
 import { HolesOut, holesField, holesHeaders } from '../figures/holes.ts'
-import { type TableForm, tableEndpoints } from './tables.ts'
+import { type TableForm, tableEndpoints } from './table-endpoints.ts'
 
 const DATE = v.pipe(Day, v.metadata({ description: 'The day, or the first one of the period' }))
 const FIGURE = {

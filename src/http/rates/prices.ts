@@ -21,7 +21,7 @@ import { readRetryDelay } from '../endpoint/retry-delay.ts'
 import { type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
 import { textParts } from '../endpoint/text-parts.ts'
 import type { UnservedLog } from '../endpoint/unserved-log.ts'
-import { missingPricesDetails, TEXT_TYPE } from '../figures/errors.ts'
+import { missingPricesDetails, TEXT_TYPE } from '../figures/rates-errors.ts'
 
 export type PricesDeps = StoredDeps & { scheduler: Pick<Schedulers, 'tasks'>; unserved: UnservedLog }
 

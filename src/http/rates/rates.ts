@@ -19,7 +19,7 @@ import {
 } from '../endpoint/shapes.ts'
 import { type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
 import { FutureOut, futureField, futureHeaders, type RequestedDay, requestedDay } from '../figures/future.ts'
-import { tableEndpoints } from './tables.ts'
+import { tableEndpoints } from './table-endpoints.ts'
 
 const RateOut = v.pipe(
   v.object({

@@ -8,7 +8,7 @@ import { TIME_ZONE } from '../../values/dates.ts'
 import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
 import { LimitParam, ProviderParam } from '../endpoint/params.ts'
 import { Instant } from '../endpoint/shapes.ts'
-import { SyncRunOut } from '../figures/runs.ts'
+import { SyncRunOut } from '../figures/run-shapes.ts'
 
 const SchedulerOut = v.pipe(
   v.object({

@@ -16,7 +16,7 @@ import { AsOfOut, Day, DecimalText, Integer, Pair, RateTypeOut, Rounding } from 
 import { type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
 import { HolesOut, holesHeaders } from '../figures/holes.ts'
 import { type HistoryEncoder, listPoints } from './history-encoder.ts'
-import { tableEndpoints } from './tables.ts'
+import { tableEndpoints } from './table-endpoints.ts'
 
 const LastDay = v.pipe(Day, v.metadata({ description: 'The newest day with a value, with details=true' }))
 

@@ -20,7 +20,7 @@ import {
 import { Day, DecimalText, Instant, Pair, RateTypeOut } from '../endpoint/shapes.ts'
 import { pastDay } from '../endpoint/stored.ts'
 import { ConversionOut, conversionOut } from '../figures/conversion.ts'
-import { showRecordLimits } from '../figures/errors.ts'
+import { showRecordLimits } from '../figures/rates-errors.ts'
 
 type StatementDeps = { db: ReadDb; cache: RateCache; past: PastRates; clock: Clock }
 

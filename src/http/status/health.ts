@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { selectIndicatorStates, staleIndicators } from '../../domain/indicators/freshness.ts'
+import { selectIndicatorStates, staleIndicators } from '../../domain/indicators/indicator-freshness.ts'
 import type { DatabaseState } from '../../domain/operations/database-watch.ts'
 import type { Samples } from '../../domain/operations/sample-reads.ts'
 import { type HealthQuery, type RateHealth, rateHealth } from '../../domain/rates/health.ts'

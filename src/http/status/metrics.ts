@@ -9,7 +9,7 @@ import { AppError } from '../../runtime/errors.ts'
 import type { Api } from '../endpoint/api.ts'
 import { get } from '../endpoint/endpoint.ts'
 import { nodeContext } from '../endpoint/send.ts'
-import { RATES_ERRORS } from '../figures/errors.ts'
+import { RATES_ERRORS } from '../figures/rates-errors.ts'
 import { isLocal } from '../listener/proxy.ts'
 import { type MetricsSnapshot, NEVER } from './metrics-snapshot.ts'
 

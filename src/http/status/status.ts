@@ -2,7 +2,7 @@
 // machine, but no paths.
 
 import * as v from 'valibot'
-import { selectIndicatorStates } from '../../domain/indicators/freshness.ts'
+import { selectIndicatorStates } from '../../domain/indicators/indicator-freshness.ts'
 import { FAILURE_CODES } from '../../domain/mail/round-failure.ts'
 import type { NightlyBackup } from '../../domain/operations/backup/nightly.ts'
 import { dueDay, staleness } from '../../domain/rates/freshness.ts'
@@ -19,7 +19,7 @@ import type { ReadDb } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
 import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
 import { Day, Instant, Integer, RateTypeOut } from '../endpoint/shapes.ts'
-import { IndicatorRunOut, SyncRunOut } from '../figures/runs.ts'
+import { IndicatorRunOut, SyncRunOut } from '../figures/run-shapes.ts'
 import { sideOut } from '../figures/side.ts'
 import type { Totals } from './totals.ts'
 

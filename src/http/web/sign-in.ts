@@ -2,7 +2,7 @@
 // cannot read its secrets on their way.
 
 import type { H3Event } from 'h3'
-import { REMEMBERED_DAYS } from '../../domain/access/page-sessions.ts'
+import { REMEMBERED_DAYS } from '../../domain/access/session-lifetimes.ts'
 import type { UploadedField } from '../../domain/documents/uploads/upload.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'

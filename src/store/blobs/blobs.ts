@@ -7,7 +7,7 @@ import type { BlobInfo, StoredName, UploadedBlob } from '../documents/contents.t
 import type { Lock } from '../engine.ts'
 import type { WriteDb } from '../tables.ts'
 import type { BlobBatch } from './batch.ts'
-import type { BlobReader } from './reader.ts'
+import type { BlobReader } from './blob-reader.ts'
 
 export type Blobs = BlobReader & {
   /**

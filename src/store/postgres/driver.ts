@@ -12,9 +12,9 @@ import {
   returnedCounters,
   type Written,
 } from './change-counters.ts'
-import { commitUnknownError, isConnectionLost, isReadOnlyError, toDatabaseError } from './errors.ts'
 import type { ServerRow } from './expected-server.ts'
 import type { Pool } from './pool.ts'
+import { commitUnknownError, isConnectionLost, isReadOnlyError, toDatabaseError } from './postgres-errors.ts'
 import { withRetry } from './retry.ts'
 import { adaptToLostName, runsAlone } from './session.ts'
 

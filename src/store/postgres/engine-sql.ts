@@ -5,7 +5,7 @@ import { errorCode } from '../../runtime/errors.ts'
 import type { IsoDate } from '../../values/dates.ts'
 import type { EngineSql, ScheduleRow, TransactionOptions } from '../engine.ts'
 import type { WriteDb } from '../tables.ts'
-import { COMMIT_UNKNOWN, isOvertaken, notCommittedError } from './errors.ts'
+import { COMMIT_UNKNOWN, isOvertaken, notCommittedError } from './postgres-errors.ts'
 import { raw, rawQuery } from './raw-query.ts'
 import { withRetry } from './retry.ts'
 

@@ -3,7 +3,7 @@
 
 import { AppError } from '../../runtime/errors.ts'
 import { COUNTER_NAMES, type CounterValues, wentBack } from './change-counters.ts'
-import { READ_ONLY } from './errors.ts'
+import { READ_ONLY } from './postgres-errors.ts'
 
 /** As of the last poll. Undefined: not known yet, or not available (lineage.ts). */
 export type ExpectedServer = {

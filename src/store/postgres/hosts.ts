@@ -7,8 +7,8 @@ import pg, { type Client, type ClientConfig } from 'pg'
 import { errorCode } from '../../runtime/errors.ts'
 import type { HostState } from '../engine.ts'
 import type { Address, Host } from './address.ts'
-import { LOST, READ_ONLY, toDatabaseError } from './errors.ts'
 import { isNotAllowed, TIMELINE_SQL } from './lineage.ts'
+import { LOST, READ_ONLY, toDatabaseError } from './postgres-errors.ts'
 
 /** The host that the pools of a node use. */
 export type HostChoice = {

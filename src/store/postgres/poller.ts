@@ -8,7 +8,6 @@ import type { ChangeCounters } from '../engine.ts'
 import type { WriteDb } from '../tables.ts'
 import { COUNTER_NAMES, type CounterValues } from './change-counters.ts'
 import type { SharedClock } from './clock.ts'
-import { isConnectionLost } from './errors.ts'
 import {
   ALWAYS_KNOWN,
   changedAgainError,
@@ -18,6 +17,7 @@ import {
   type Verdict,
 } from './lineage.ts'
 import type { CircuitBreaker } from './pool.ts'
+import { isConnectionLost } from './postgres-errors.ts'
 import { rawQuery } from './raw-query.ts'
 
 export type PollerOptions = {

@@ -7,7 +7,6 @@ import { createSemaphore } from '../../runtime/semaphore.ts'
 import { type Blocks, blockReason } from '../engine.ts'
 import type { Address } from './address.ts'
 import { type CounterValues, greatestCounters } from './change-counters.ts'
-import { isConnectionLost, toDatabaseError } from './errors.ts'
 import {
   checkServerRow,
   type ExpectedServer,
@@ -16,6 +15,7 @@ import {
   selectServerRow,
 } from './expected-server.ts'
 import { createHostChoice, createProbe, destroySocket, findWriter, type HostChoice } from './hosts.ts'
+import { isConnectionLost, toDatabaseError } from './postgres-errors.ts'
 import {
   checkSession,
   createSession,

@@ -2,7 +2,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises'
 import { AppError } from '../../runtime/errors.ts'
-import { isConflict } from './errors.ts'
+import { isConflict } from './postgres-errors.ts'
 
 const PATIENCE_MS = 5000
 const FIRST_WAIT_MS = 5

@@ -9,8 +9,8 @@ import { INTERRUPTED, insertRun, type SyncCounts, type SyncRunRow } from '../../
 import { addDays, type Clock, currentDay } from '../../values/dates.ts'
 import { type LockDeps, withSyncLock } from '../lock.ts'
 import { finishRun } from '../publication.ts'
+import { matchSeries, type SeriesMatch } from './imported-series.ts'
 import { importPair } from './pair.ts'
-import { matchSeries, type SeriesMatch } from './series.ts'
 
 const COUNTED = ['inserted', 'updated', 'unchanged', 'kept'] as const
 

@@ -1,7 +1,7 @@
 // Imports an export of indicators, for a server without access to the bank. A stored value changes only with `replace`.
 // An indicator that this store does not have is stored as a disabled one. Enabling it is up to the operator.
 
-import type { IndicatorInFile } from '../../domain/indicators/export-file.ts'
+import type { IndicatorInFile } from '../../domain/indicators/indicator-export-file.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import { atomically, type Lock } from '../../store/engine.ts'
@@ -23,7 +23,7 @@ import { selectProviderSeries } from '../../store/rates/series.ts'
 import { INTERRUPTED, type SyncCounts } from '../../store/rates/sync-runs.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import { addDays, currentDay, EARLIEST_DAY, LATEST_DAY } from '../../values/dates.ts'
-import { changeDays } from '../coverage.ts'
+import { changeDays } from '../answer-coverage.ts'
 import { withSyncLock } from '../lock.ts'
 import type { ImportDeps, ImportOptions } from './import.ts'
 

@@ -16,9 +16,9 @@ import type { WriteDb } from '../../store/tables.ts'
 import type { Clock, IsoDate } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
 import { type Changes, compareRates } from '../accept.ts'
-import { changeDays } from '../coverage.ts'
+import { changeDays } from '../answer-coverage.ts'
 import { recordNewDays } from '../publication.ts'
-import { newSeries, type SeriesMatch } from './series.ts'
+import { newSeries, type SeriesMatch } from './imported-series.ts'
 
 export type PairCounts = SyncCounts & { kept: number }
 

@@ -36,7 +36,7 @@ import {
 } from '../../values/intervals.ts'
 import { countNoun } from '../../values/sizes.ts'
 import { compareRates, validateRows } from '../accept.ts'
-import { answeredDays, changeDays, reduceCoverage } from '../coverage.ts'
+import { answeredDays, changeDays, reduceCoverage } from '../answer-coverage.ts'
 import { errorFailure, type Problems } from '../problems.ts'
 import type { SyncDeps } from '../run.ts'
 import { HISTORY_DAYS, type IndicatorWindow, type SourceHoles } from './plan.ts'

@@ -2,7 +2,7 @@
 
 import { computed, effect, signal } from '@preact/signals'
 import { PAGE } from '../i18n/page.ts'
-import { inLanguage } from '../i18n/table.ts'
+import { inLanguage } from '../i18n/table-texts.ts'
 import { createFormats, type Language } from '../model/formats.ts'
 import { applyFragment, encodeFragment, parseFragment, type View } from '../model/fragment.ts'
 

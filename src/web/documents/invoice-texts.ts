@@ -2,8 +2,8 @@
 
 import { computed } from '@preact/signals'
 import { formats, language } from '../components/view.ts'
-import { INVOICES } from '../i18n/invoices.ts'
-import { inLanguage } from '../i18n/table.ts'
+import { INVOICES } from '../i18n/invoice-texts.ts'
+import { inLanguage } from '../i18n/table-texts.ts'
 import {
   type DocumentInvoice,
   type InvoiceRate,

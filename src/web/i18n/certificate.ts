@@ -1,6 +1,6 @@
 // Texts of the exchange rate certificate, loaded with it.
 
-import { textTable } from './table.ts'
+import { textTable } from './table-texts.ts'
 
 export const CERTIFICATE = textTable({
   title: ['Constancia de tipo de cambio', 'Exchange rate certificate'],

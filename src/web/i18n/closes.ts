@@ -1,6 +1,6 @@
 // Texts of the closes and means of periods, loaded with their view.
 
-import { textTable } from './table.ts'
+import { textTable } from './table-texts.ts'
 
 export const CLOSES = textTable({
   title: ['Cierres y promedios', 'Month-end and average rates'],

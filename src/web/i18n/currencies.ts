@@ -1,6 +1,6 @@
 // Texts of the table of all currencies.
 
-import { textTable } from './table.ts'
+import { textTable } from './table-texts.ts'
 
 export const CURRENCIES = textTable({
   subject: (day: string) => [

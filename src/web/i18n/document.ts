@@ -1,6 +1,6 @@
 // Texts of one document, loaded when it is opened.
 
-import { textTable } from './table.ts'
+import { textTable } from './table-texts.ts'
 
 export const DOCUMENT = textTable({
   attempts: (count: number) => [

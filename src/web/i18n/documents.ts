@@ -1,6 +1,6 @@
 // Texts of the screen of documents, loaded with it.
 
-import { textTable } from './table.ts'
+import { textTable } from './table-texts.ts'
 
 export const DOCUMENTS = textTable({
   queue: {

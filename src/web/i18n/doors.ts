@@ -1,6 +1,6 @@
 // Texts of signing in and of one-time links, loaded with them.
 
-import { textTable } from './table.ts'
+import { textTable } from './table-texts.ts'
 
 export const DOORS = textTable({
   secret: ['Clave de acceso', 'Access key'],

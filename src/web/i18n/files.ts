@@ -1,6 +1,6 @@
 // Texts of the menu of downloads and of its files, loaded with it.
 
-import { textTable } from './table.ts'
+import { textTable } from './table-texts.ts'
 
 export const FILES = textTable({
   formats: {

@@ -1,6 +1,6 @@
 // Texts of converted lists and of exchange differences.
 
-import { textTable } from './table.ts'
+import { textTable } from './table-texts.ts'
 
 export const LISTS = textTable({
   list: {

@@ -1,6 +1,6 @@
 // Texts of notices about missing data.
 
-import { textTable } from './table.ts'
+import { textTable } from './table-texts.ts'
 
 export const MISSING_DATA = textTable({
   missingDays: {

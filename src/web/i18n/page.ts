@@ -1,7 +1,7 @@
 // Texts of the whole page.
 
 import { RATES } from './rates.ts'
-import { type InLanguage, textTable } from './table.ts'
+import { type InLanguage, textTable } from './table-texts.ts'
 
 export const PAGE = textTable({
   screens: {

@@ -1,6 +1,6 @@
 // Texts of the screen of exchange rates.
 
-import { textTable } from './table.ts'
+import { textTable } from './table-texts.ts'
 
 export const RATES = textTable({
   views: {

@@ -1,6 +1,6 @@
 // Texts for sending documents, loaded when it is opened.
 
-import { textTable } from './table.ts'
+import { textTable } from './table-texts.ts'
 
 export const SENDING = textTable({
   intro: [

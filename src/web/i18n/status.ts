@@ -1,6 +1,6 @@
 // Texts of the status screen and of an empty database, loaded with them.
 
-import { textTable } from './table.ts'
+import { textTable } from './table-texts.ts'
 
 /** `figure`: the count in digits. */
 type FailureFacts = { host?: string; status?: number; count?: number; figure?: string }

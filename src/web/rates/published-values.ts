@@ -3,7 +3,7 @@
 import { apiRequest } from '../api/request.ts'
 import { type DayRates, readDayRates, type Series, type SeriesResponse } from '../api/responses.ts'
 import { PAGE } from '../i18n/page.ts'
-import { inLanguage } from '../i18n/table.ts'
+import { inLanguage } from '../i18n/table-texts.ts'
 import { addDays } from '../model/days.ts'
 import { routeSeries, seriesTitle } from '../model/files/sources.ts'
 import type { SourceValue } from '../model/files/table.ts'

@@ -5,7 +5,7 @@ import { render } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { language } from '../components/view.ts'
 import { LISTS } from '../i18n/lists.ts'
-import { inLanguage } from '../i18n/table.ts'
+import { inLanguage } from '../i18n/table-texts.ts'
 
 /** @returns true if the user agrees */
 export function confirmLeave(): Promise<boolean> {

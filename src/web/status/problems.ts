@@ -2,7 +2,7 @@
 
 import type { Reason, RunFailure } from '../api/responses.ts'
 import type { STATUS } from '../i18n/status.ts'
-import type { InLanguage } from '../i18n/table.ts'
+import type { InLanguage } from '../i18n/table-texts.ts'
 
 export type StatusTexts = InLanguage<typeof STATUS>
 

@@ -2,7 +2,7 @@
 
 import type { SyncRun } from '../api/responses.ts'
 import { STATUS } from '../i18n/status.ts'
-import { inLanguage } from '../i18n/table.ts'
+import { inLanguage } from '../i18n/table-texts.ts'
 import type { Download } from '../model/files/table.ts'
 import type { Language } from '../model/formats.ts'
 

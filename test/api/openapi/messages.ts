@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, type TestContext } from 'node:test'
-import { HOOK_EVENTS } from '../../../src/domain/hooks/events.ts'
+import { HOOK_EVENTS } from '../../../src/domain/hooks/queued-events.ts'
 import type { TestApp } from '../../support/app.ts'
 import { runJson } from '../../support/company.ts'
 import { batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../../support/directory.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
-import { HOOK_EVENTS } from '../../../src/domain/hooks/events.ts'
+import { HOOK_EVENTS } from '../../../src/domain/hooks/queued-events.ts'
 import { openApp, send } from '../support.ts'
 import { type Document, type Operation, readDescription, type Schema } from './description.ts'
 import { collectMessages, shownMessages } from './messages.ts'

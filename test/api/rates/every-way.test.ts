@@ -8,7 +8,7 @@ import type { Client } from '@modelcontextprotocol/client'
 import { addDays, dayNumber, earliest, type IsoDate, latest } from '../../../src/values/dates.ts'
 import { readDayRates } from '../../../src/web/api/responses.ts'
 import { MISSING_DATA } from '../../../src/web/i18n/missing-data.ts'
-import { inLanguage } from '../../../src/web/i18n/table.ts'
+import { inLanguage } from '../../../src/web/i18n/table-texts.ts'
 import { mergeHoles } from '../../../src/web/model/holes.ts'
 import { figure, scaled } from '../../faults/scale.ts'
 import {

@@ -3,7 +3,7 @@
 
 import { cpSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { openPostgres } from '../../../src/store/postgres/open.ts'
+import { openPostgres } from '../../../src/store/postgres/open-postgres.ts'
 import { fillTables } from '../../support/directory.ts'
 import { NATIVE, queryOnce, schemaAddress, startPostgres } from '../../support/postgres/server.ts'
 import { type Figure, median } from '../figure.ts'

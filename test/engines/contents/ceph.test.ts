@@ -12,7 +12,7 @@ import { openBucket } from '../../../src/store/blobs/bucket/bucket.ts'
 import { createBucketClient } from '../../../src/store/blobs/bucket/client.ts'
 import { findObject } from '../../../src/store/documents/content-rows.ts'
 import type { Engine } from '../../../src/store/engine.ts'
-import { openPostgres } from '../../../src/store/postgres/open.ts'
+import { openPostgres } from '../../../src/store/postgres/open-postgres.ts'
 import { testBlobs } from '../../contract/blobs.ts'
 import { createPostgresSchema, queryOnce } from '../../support/postgres/server.ts'
 

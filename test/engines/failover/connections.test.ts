@@ -9,7 +9,7 @@ import { atomically, type Engine, engineSql } from '../../../src/store/engine.ts
 import { raiseRevision, selectMetaRow } from '../../../src/store/meta.ts'
 import { findLineageSql } from '../../../src/store/postgres/lineage.ts'
 import { recordServer, renewAbove, renewLineage } from '../../../src/store/postgres/maintenance/failover.ts'
-import { openPostgres } from '../../../src/store/postgres/open.ts'
+import { openPostgres } from '../../../src/store/postgres/open-postgres.ts'
 import { rawQuery } from '../../../src/store/postgres/raw-query.ts'
 import { openNode } from '../../support/postgres/database.ts'
 import { startPgbouncer } from '../../support/postgres/pgbouncer.ts'

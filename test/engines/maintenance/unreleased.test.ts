@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
-import { openPostgres } from '../../../src/store/postgres/open.ts'
+import { openPostgres } from '../../../src/store/postgres/open-postgres.ts'
 import { createPostgresSchema, queryOnce } from '../../support/postgres/server.ts'
 import { loadBuild, NEXT } from '../../support/release/other-builds.ts'
 

@@ -4,7 +4,7 @@
 import '../../support/postgres/on-postgres.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createMailbox } from '../../../src/domain/mail/mailboxes.ts'
+import { createMailbox } from '../../../src/domain/mail/mailbox-changes.ts'
 import type { MailboxSettings } from '../../../src/store/mail/mailboxes.ts'
 import { findLeaseHolder } from '../../../src/store/postgres/lease.ts'
 import { figure, scaled } from '../../faults/scale.ts'

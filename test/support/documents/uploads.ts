@@ -11,8 +11,8 @@ import {
   type UploadedField,
 } from '../../../src/domain/documents/uploads/upload.ts'
 import { recognizeContent } from '../../../src/domain/invoices/recognition.ts'
+import type { UploadReader } from '../../../src/http/documents/uploads/body-reader.ts'
 import { createUploadReader } from '../../../src/http/documents/uploads/json-body.ts'
-import type { UploadReader } from '../../../src/http/documents/uploads/reader.ts'
 import { AppError } from '../../../src/runtime/errors.ts'
 import { createMemoryBudget, type MemoryLimits } from '../../../src/runtime/memory-budget.ts'
 import type { BlobBatch } from '../../../src/store/blobs/batch.ts'

@@ -2,8 +2,8 @@
 
 import type { TestContext } from 'node:test'
 import { type Hooks, openHooks } from '../../../src/domain/hooks/delivery.ts'
-import { type HookEvent, queueDocuments } from '../../../src/domain/hooks/events.ts'
-import { createHook } from '../../../src/domain/hooks/hooks.ts'
+import { createHook } from '../../../src/domain/hooks/hook-changes.ts'
+import { type HookEvent, queueDocuments } from '../../../src/domain/hooks/queued-events.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { type ListedHook, selectListedHooks } from '../../../src/store/hooks/hooks.ts'
 import { ensureHookKey, readHookKey } from '../../../src/store/hooks/key.ts'

@@ -48,7 +48,7 @@ export async function loadBuild(t: TestContext, { tables, isReleased = false }: 
       )),
     }),
     loadPostgres: async () => ({
-      ...(await load<typeof import('../../../src/store/postgres/open.ts')>('postgres/open.ts')),
+      ...(await load<typeof import('../../../src/store/postgres/open-postgres.ts')>('postgres/open.ts')),
       ...(await load<typeof import('../../../src/store/postgres/schema.ts')>('postgres/schema.ts')),
     }),
   }

@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { unitText } from '../../../src/cli/service/install.ts'
-import { TOKENS } from '../../../src/cli/service/names.ts'
+import { TOKENS } from '../../../src/cli/service/service-names.ts'
 import { settingsText } from '../../../src/cli/service/settings-file.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createHook } from '../../../src/domain/hooks/hooks.ts'
+import { createHook } from '../../../src/domain/hooks/hook-changes.ts'
 import type { SeriesInFile } from '../../../src/domain/rates/export/export-file.ts'
 import { ensureHookKey } from '../../../src/store/hooks/key.ts'
 import { countCorrections, selectRevisions } from '../../../src/store/rates/record.ts'

@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { findOpinionReport } from '../../../src/domain/rates/second-opinion.ts'
 import { findOpinion } from '../../../src/store/rates/second-opinions.ts'
-import { openSecondOpinion } from '../../../src/sync/second-opinion.ts'
+import { openSecondOpinion } from '../../../src/sync/opinion-request.ts'
 import { openDesk } from '../../support/rates/memory-bank.ts'
 import { type ReplayReply, startReplay } from '../../support/sources/replay.ts'
 

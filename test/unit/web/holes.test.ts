@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MISSING_DATA } from '../../../src/web/i18n/missing-data.ts'
-import { inLanguage } from '../../../src/web/i18n/table.ts'
+import { inLanguage } from '../../../src/web/i18n/table-texts.ts'
 import { lineBreaks } from '../../../src/web/model/history.ts'
 import { mergeHoles } from '../../../src/web/model/holes.ts'
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { STATUS } from '../../../src/web/i18n/status.ts'
-import { inLanguage } from '../../../src/web/i18n/table.ts'
+import { inLanguage } from '../../../src/web/i18n/table-texts.ts'
 import { numericDay } from '../../../src/web/model/date-text.ts'
 import { failureProblems, reasonProblems } from '../../../src/web/status/problems.ts'
 

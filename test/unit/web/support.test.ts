@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PAGE } from '../../../src/web/i18n/page.ts'
-import { inLanguage } from '../../../src/web/i18n/table.ts'
+import { inLanguage } from '../../../src/web/i18n/table-texts.ts'
 import { createFormats } from '../../../src/web/model/formats.ts'
 import { type ConversionLeg, supportLine } from '../../../src/web/model/support.ts'
 

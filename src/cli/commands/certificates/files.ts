@@ -4,7 +4,7 @@ import { closeSync, existsSync, fchmodSync, openSync, rmSync, writeFileSync } fr
 import { join } from 'node:path'
 import { AppError, errorReason } from '../../../runtime/errors.ts'
 import { makeDirectory } from '../../host.ts'
-import { PACKAGE_UNIT_FILE, UNIT_FILE } from '../../service/names.ts'
+import { PACKAGE_UNIT_FILE, UNIT_FILE } from '../../service/service-names.ts'
 
 /** Texts of the files NAME.pem. Every user may read them, except the key. */
 export type PemTexts = { key: string; cert: string; ca?: string }

@@ -7,9 +7,9 @@ import { nonEmpty } from '../../options/formats.ts'
 import { option } from '../../options/names.ts'
 import { STORAGE_WITH_BLOBS } from '../../options/storage.ts'
 import { exportLibraryEnv, trustExtraCertificates } from '../../parse/settings.ts'
-import { createProgress, durationText } from '../../progress.ts'
+import { createProgress, durationText } from '../../progress-line.ts'
 import { becomeOwner } from '../../storage/data-dir.ts'
-import { refuseWithoutRegion, storageConfig } from '../../storage/storage-config.ts'
+import { refuseWithoutRegion, storageConfig } from '../../storage/storage-options.ts'
 
 const DONE_IN_PART = 3
 const MAX_LISTED = 20

@@ -3,7 +3,7 @@
 import { refuseNodes, renewDatabase } from '../../../domain/operations/move/restored.ts'
 import { planUpgrade, upgrade } from '../../../domain/operations/move/upgrade.ts'
 import { AppError } from '../../../runtime/errors.ts'
-import { openBlobStore } from '../../../store/blobs/open.ts'
+import { openBlobStore } from '../../../store/blobs/open-blobs.ts'
 import { countOrphans, deleteLosses } from '../../../store/documents/orphans.ts'
 import { atomically } from '../../../store/engine.ts'
 import type { StorageConfig } from '../../../store/storage-config.ts'
@@ -11,7 +11,7 @@ import { countNoun } from '../../../values/sizes.ts'
 import { command, printResult } from '../../command.ts'
 import { flag } from '../../options/names.ts'
 import { STORAGE, STORAGE_WITH_BLOBS } from '../../options/storage.ts'
-import { createProgress } from '../../progress.ts'
+import { createProgress } from '../../progress-line.ts'
 
 const DONE_IN_PART = 3
 

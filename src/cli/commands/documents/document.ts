@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { requireCompany } from '../../../domain/directory/directory.ts'
 import { AppError } from '../../../runtime/errors.ts'
-import { openBlobStore } from '../../../store/blobs/open.ts'
+import { openBlobStore } from '../../../store/blobs/open-blobs.ts'
 import { findAgent } from '../../../store/directory/agents.ts'
 import { type DocumentRow, findDocument, selectDocuments } from '../../../store/documents/documents.ts'
 import { findResult } from '../../../store/documents/results.ts'

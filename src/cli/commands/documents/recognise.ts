@@ -5,7 +5,7 @@ import {
   readOlderDocuments,
 } from '../../../domain/invoices/older-documents.ts'
 import { AppError } from '../../../runtime/errors.ts'
-import { openBlobStore } from '../../../store/blobs/open.ts'
+import { openBlobStore } from '../../../store/blobs/open-blobs.ts'
 import { command, printResult } from '../../command.ts'
 import { STORAGE_WITH_BLOBS } from '../../options/storage.ts'
 

@@ -10,7 +10,7 @@ import {
 } from '../../../domain/documents/removal.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import type { LogFields, LogFormat } from '../../../runtime/log.ts'
-import { openBlobStore } from '../../../store/blobs/open.ts'
+import { openBlobStore } from '../../../store/blobs/open-blobs.ts'
 import type { DocumentRow } from '../../../store/documents/documents.ts'
 import { command, printResult, type Terminal } from '../../command.ts'
 import { STORAGE_WITH_BLOBS } from '../../options/storage.ts'

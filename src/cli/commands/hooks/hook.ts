@@ -1,5 +1,5 @@
-import { HOOK_EVENTS } from '../../../domain/hooks/events.ts'
-import { createHook, hookUrlError, maskedUrl, rotateHook } from '../../../domain/hooks/hooks.ts'
+import { createHook, hookUrlError, maskedUrl, rotateHook } from '../../../domain/hooks/hook-changes.ts'
+import { HOOK_EVENTS } from '../../../domain/hooks/queued-events.ts'
 import { signingSecrets } from '../../../domain/hooks/seal.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { atomically, type Engine } from '../../../store/engine.ts'

@@ -1,9 +1,9 @@
 // Sends a test message to a hook from this process and prints the outcome, so that no log is needed.
 
 import { makeCode } from '../../../domain/access/secrets.ts'
-import { messageBody } from '../../../domain/hooks/events.ts'
-import { confirmHook } from '../../../domain/hooks/hooks.ts'
+import { confirmHook } from '../../../domain/hooks/hook-changes.ts'
 import { postMessage } from '../../../domain/hooks/post.ts'
+import { messageBody } from '../../../domain/hooks/queued-events.ts'
 import { signingSecrets } from '../../../domain/hooks/seal.ts'
 import { AppError, unreachableText } from '../../../runtime/errors.ts'
 import { findHookKey } from '../../../store/hooks/key.ts'

@@ -3,7 +3,7 @@
 import { accessSync, constants, type Stats, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { refreshTokenFault } from '../../../domain/mail/credentials.ts'
-import { changeMailbox, createMailbox } from '../../../domain/mail/mailboxes.ts'
+import { changeMailbox, createMailbox } from '../../../domain/mail/mailbox-changes.ts'
 import { mailHostError, mailNameError, mailSizeError } from '../../../domain/mail/settings.ts'
 import { AppError, errorReason } from '../../../runtime/errors.ts'
 import { openModeFault } from '../../../runtime/open-mode.ts'

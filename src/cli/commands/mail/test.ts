@@ -9,7 +9,7 @@ import { command, formatTable, printResult } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
 import { trustExtraCertificates } from '../../parse/settings.ts'
 import { parseId } from '../positionals.ts'
-import { needMailbox } from './mailboxes.ts'
+import { needMailbox } from './mailbox-commands.ts'
 
 const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_/
 

@@ -1,4 +1,4 @@
-import { exportedIndicatorText, readIndicatorExport } from '../../../domain/indicators/export.ts'
+import { exportedIndicatorText, readIndicatorExport } from '../../../domain/indicators/indicator-export.ts'
 import type { Column } from '../../../domain/rates/column.ts'
 import { exportedText, readExportData } from '../../../domain/rates/export/export.ts'
 import type { ExportFormat } from '../../../domain/rates/export/export-format.ts'

@@ -4,7 +4,7 @@ import {
   type IndicatorInFile,
   isIndicatorExport,
   readIndicatorFile,
-} from '../../../domain/indicators/export-file.ts'
+} from '../../../domain/indicators/indicator-export-file.ts'
 import { readExport, type SeriesInFile } from '../../../domain/rates/export/export-file.ts'
 import type { Provider } from '../../../providers/provider.ts'
 import { AppError, errorReason } from '../../../runtime/errors.ts'

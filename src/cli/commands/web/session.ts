@@ -1,6 +1,6 @@
 // Sessions of the page, for an operator. A list has no secret: an id is part of the hash of a cookie.
 
-import { listSessions } from '../../../domain/access/page-sessions.ts'
+import { listSessions } from '../../../domain/access/session-lifetimes.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { endSessionsByPrefix, endSessionsOfPerson } from '../../../store/access/page-sessions.ts'
 import { command, printResult } from '../../command.ts'

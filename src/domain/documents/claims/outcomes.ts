@@ -17,10 +17,10 @@ import { addUsed } from '../../../store/documents/usage.ts'
 import { atomically } from '../../../store/engine.ts'
 import type { DocumentState, WriteDb } from '../../../store/tables.ts'
 import type { Clock } from '../../../values/dates.ts'
-import { queueOutcomes } from '../../hooks/events.ts'
+import { queueOutcomes } from '../../hooks/queued-events.ts'
 import type { Access } from '../access.ts'
 import { checkQuotas, selectQuotas } from '../uploads/quotas.ts'
-import { type ClaimDeps, claimEvent, failDocuments, type Worker } from './claims.ts'
+import { type ClaimDeps, claimEvent, failDocuments, type Worker } from './claiming.ts'
 
 export type ClaimOutcome = 'done' | 'failed'
 

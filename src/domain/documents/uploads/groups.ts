@@ -4,7 +4,7 @@
 import { AppError, errorCode } from '../../../runtime/errors.ts'
 import { LOCK_NOT_AVAILABLE, storageError } from '../../../runtime/storage-error.ts'
 import type { IdRange } from '../../../store/documents/idempotency.ts'
-import { blobHashes } from '../lost-contents.ts'
+import { blobHashes } from '../regained-blobs.ts'
 import type { StagedUpload } from './store.ts'
 
 /** Commits uploads in one transaction; returns the ids of each. */

@@ -6,7 +6,11 @@ import type { InspectedDatabase } from '../../../store/engine.ts'
 import { selectIndicatorRuns } from '../../../store/indicators/runs.ts'
 import { SCHEMA_VERSION } from '../../../store/migrations.ts'
 import type { Clock } from '../../../values/dates.ts'
-import { ABANDONED_DAYS, selectIndicatorStates, staleIndicators } from '../../indicators/freshness.ts'
+import {
+  ABANDONED_DAYS,
+  selectIndicatorStates,
+  staleIndicators,
+} from '../../indicators/indicator-freshness.ts'
 import { type Report, runText } from './examination.ts'
 
 export async function examineIndicators(

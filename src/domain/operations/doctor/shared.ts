@@ -4,7 +4,7 @@
 import { VERSION } from '../../../runtime/assets.ts'
 import { AppError, errorCode } from '../../../runtime/errors.ts'
 import { readPages } from '../../../store/batches.ts'
-import type { BlobStore } from '../../../store/blobs/open.ts'
+import type { BlobStore } from '../../../store/blobs/open-blobs.ts'
 import {
   type NamedBlob,
   selectBlobsWithoutRow,
@@ -18,7 +18,7 @@ import { SCHEMA_VERSION } from '../../../store/migrations.ts'
 import { selectFacts, selectHolders } from '../../../store/postgres/maintenance/facts.ts'
 import { selectSequences } from '../../../store/postgres/maintenance/sequences.ts'
 import { countNoun } from '../../../values/sizes.ts'
-import { findUnnamed } from '../../documents/orphans.ts'
+import { findUnnamed } from '../../documents/unnamed-blobs.ts'
 import { selectActiveProviders } from '../../rates/active-providers.ts'
 import { counted, differences } from '../move/compare.ts'
 import { examineDirectory } from './directory.ts'

@@ -18,7 +18,7 @@ import {
 import { type LostBlob, selectLostHashes } from '../../../store/documents/lost-contents.ts'
 import { atomically, type Lock } from '../../../store/engine.ts'
 import type { ReadDb, WriteDb } from '../../../store/tables.ts'
-import type { Progress } from './tables.ts'
+import type { Progress } from './moved-tables.ts'
 
 export type ContentsRequest = {
   from: { db: ReadDb; blobs: Pick<Blobs, 'read'>; folder: string }

@@ -3,7 +3,7 @@
 import { type Migration, SHARED_MIGRATIONS, schemaVersion } from '../../../store/migrations.ts'
 import { parseAddress } from '../../../store/postgres/address.ts'
 import { pendingSteps, selectVersions } from '../../../store/postgres/make-schema.ts'
-import { createPostgresDb, openPostgres } from '../../../store/postgres/open.ts'
+import { createPostgresDb, openPostgres } from '../../../store/postgres/open-postgres.ts'
 
 const POOL = { size: 1, answerMs: 6000 }
 

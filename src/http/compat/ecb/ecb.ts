@@ -16,7 +16,7 @@ import { createSemaphore } from '../../../runtime/semaphore.ts'
 import type { Side } from '../../../store/tables.ts'
 import { addDays, type IsoDate } from '../../../values/dates.ts'
 import type { Api } from '../../endpoint/api.ts'
-import type { ErrorShape } from '../../endpoint/errors.ts'
+import type { ErrorShape } from '../../endpoint/error-shape.ts'
 import { completeParts } from '../missing-days.ts'
 import {
   type CompatDeps,

@@ -11,7 +11,7 @@ import { earliest, type IsoDate, isIsoDate, latest } from '../../../values/dates
 import { convertedAmount, positiveAmount } from '../../../values/decimal.ts'
 import type { Api } from '../../endpoint/api.ts'
 import type { AnyEndpoint } from '../../endpoint/endpoint.ts'
-import type { ErrorShape } from '../../endpoint/errors.ts'
+import type { ErrorShape } from '../../endpoint/error-shape.ts'
 import { currencyName, parseCodes } from '../codes.ts'
 import { completeQuotes } from '../missing-days.ts'
 import { checkRowCount } from '../rows.ts'

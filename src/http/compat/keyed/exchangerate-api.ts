@@ -8,7 +8,7 @@ import { AppError, type ErrorCode } from '../../../runtime/errors.ts'
 import { addDays, type IsoDate } from '../../../values/dates.ts'
 import { convertedAmount, positiveAmount } from '../../../values/decimal.ts'
 import type { AnyEndpoint } from '../../endpoint/endpoint.ts'
-import type { ErrorShape } from '../../endpoint/errors.ts'
+import type { ErrorShape } from '../../endpoint/error-shape.ts'
 import type { Path } from '../../routes.ts'
 import { currencyName, parseCode } from '../codes.ts'
 import {

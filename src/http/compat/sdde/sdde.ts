@@ -11,7 +11,7 @@ import type { SeriesRow } from '../../../store/rates/series.ts'
 import { EARLIEST_DAY, earliest, type IsoDate, isIsoDate } from '../../../values/dates.ts'
 import { type Api, pathParameters } from '../../endpoint/api.ts'
 import type { AnyEndpoint } from '../../endpoint/endpoint.ts'
-import type { ErrorShape } from '../../endpoint/errors.ts'
+import type { ErrorShape } from '../../endpoint/error-shape.ts'
 import { lowerCaseNames } from '../any-case.ts'
 import type { IndicatorQuery } from '../bccr/operation.ts'
 import {

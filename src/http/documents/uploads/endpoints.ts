@@ -3,11 +3,11 @@
 
 import { AppError } from '../../../runtime/errors.ts'
 import { type AnyEndpoint, post } from '../../endpoint/endpoint.ts'
-import { invalidParameters, type ValidationItem } from '../../endpoint/errors.ts'
+import { invalidParameters, type ValidationItem } from '../../endpoint/error-shape.ts'
 import { nodeContext } from '../../endpoint/send.ts'
+import type { BodyFormat } from './body-reader.ts'
 import { createUploadReader } from './json-body.ts'
 import { createRawReader } from './raw-body.ts'
-import type { BodyFormat } from './reader.ts'
 import type { UploadReceiver } from './receive.ts'
 import { FormBody, UploadBody, UploadOut, UploadQuery } from './shapes.ts'
 

@@ -8,11 +8,11 @@ import { requireFields } from '../../../domain/documents/uploads/checks.ts'
 import type { Upload, UploadedDocument, UploadFault } from '../../../domain/documents/uploads/upload.ts'
 import { TOO_LONG } from '../../../formats/json/value.ts'
 import { AppError } from '../../../runtime/errors.ts'
+import { readBlocks, type UploadReader } from './body-reader.ts'
 import type { ContentWriter } from './collector.ts'
 import { createDocumentCollector, type DocumentCollector, type UploadNeeds } from './collector.ts'
 import { type FormPart, MAX_HEADERS, type PartHeaders, parseFormPart } from './form-part.ts'
 import { parseHeader } from './header-parameters.ts'
-import { readBlocks, type UploadReader } from './reader.ts'
 
 /** A part of the form, and its progress. */
 type PartProgress = {

@@ -6,9 +6,9 @@ import { setImmediate } from 'node:timers/promises'
 import { notJson } from '../../../formats/json/error.ts'
 import { createJsonScanner } from '../../../formats/json/scanner.ts'
 import { createUtf8Check } from '../../../formats/json/utf8.ts'
+import { readBlocks, type UploadReader } from './body-reader.ts'
 import type { UploadNeeds } from './collector.ts'
 import { createUploadListener } from './json-listener.ts'
-import { readBlocks, type UploadReader } from './reader.ts'
 
 export function createUploadReader(needs: UploadNeeds): UploadReader {
   const listener = createUploadListener(needs)

@@ -4,8 +4,8 @@ import { validateDocument } from '../../../domain/documents/uploads/faults.ts'
 import type { LinkedDocument } from '../../../domain/documents/uploads/links.ts'
 import type { Upload, UploadedField } from '../../../domain/documents/uploads/upload.ts'
 import type { Client } from '../../access/auth.ts'
+import { type BodyFormat, readBlocks, type UploadReader } from './body-reader.ts'
 import { createDocumentCollector, type UploadNeeds } from './collector.ts'
-import { type BodyFormat, readBlocks, type UploadReader } from './reader.ts'
 import type { UploadReceiver } from './receive.ts'
 
 /** Creates the reader of an upload of one document whose body is the blob, byte for byte. */

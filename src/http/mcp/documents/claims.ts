@@ -8,14 +8,18 @@ import {
   MOST_AGENTS,
   noteFault,
 } from '../../../domain/documents/claims/claim-limits.ts'
-import { type ClaimedDocument, checkAgentIds, type Worker } from '../../../domain/documents/claims/claims.ts'
+import {
+  type ClaimedDocument,
+  checkAgentIds,
+  type Worker,
+} from '../../../domain/documents/claims/claiming.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { tokenAccess } from '../../access/auth.ts'
 import { idParam, waitParam } from '../../endpoint/params.ts'
 import { Integer } from '../../endpoint/shapes.ts'
 import { pluralize } from '../protocol/answers.ts'
 import { type Caller, requireToken, type Tool, tool } from '../protocol/tool.ts'
-import type { DocumentWork } from './queries.ts'
+import type { DocumentWork } from './document-queries.ts'
 import { createWaitOptions } from './waiting.ts'
 
 const LIMIT = { least: 1, most: 10, otherwise: '1' } // rows of ten documents, with the longest names, are below 32 KB

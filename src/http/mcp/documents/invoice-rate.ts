@@ -1,7 +1,7 @@
 // Tool for the published rate of the day of an invoice.
 
 import * as v from 'valibot'
-import type { InvoiceView } from '../../../domain/invoices/describe.ts'
+import type { InvoiceView } from '../../../domain/invoices/invoice-view.ts'
 import { type InvoiceRates, invoiceDayRate, type RateCheck } from '../../../domain/invoices/rate-check.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { tokenAccess } from '../../access/auth.ts'
@@ -10,7 +10,7 @@ import { Integer } from '../../endpoint/shapes.ts'
 import { conversionOut } from '../../figures/conversion.ts'
 import { requireToken, type Tool, tool } from '../protocol/tool.ts'
 import { describeDay, earliestCoveredDay, withRounding } from '../rates/parameters.ts'
-import type { DocumentQueries } from './queries.ts'
+import type { DocumentQueries } from './document-queries.ts'
 
 const Text = v.string()
 

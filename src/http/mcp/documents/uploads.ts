@@ -10,7 +10,7 @@ import { Integer } from '../../endpoint/shapes.ts'
 import { LINKS_PATH } from '../../routes.ts'
 import { type Caller, requireRequest, requireToken, type Tool, tool } from '../protocol/tool.ts'
 import { parseCharset } from './content.ts'
-import type { DocumentUploads } from './queries.ts'
+import type { DocumentUploads } from './document-queries.ts'
 
 const LONGEST_TEXT = 32_768 // bytes, because a message is at most 64 KiB
 const TEXT_TYPE = 'text/plain; charset=utf-8'

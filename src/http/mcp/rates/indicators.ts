@@ -3,7 +3,11 @@
 
 import * as v from 'valibot'
 import type { DescribedIndicator } from '../../../domain/indicators/catalogue.ts'
-import { filterIndicators, indicatorHistory, latestIndicator } from '../../../domain/indicators/queries.ts'
+import {
+  filterIndicators,
+  indicatorHistory,
+  latestIndicator,
+} from '../../../domain/indicators/indicator-queries.ts'
 import type { IndicatorReader, IndicatorSnapshot } from '../../../domain/indicators/reader.ts'
 import { columnValue } from '../../../domain/rates/column.ts'
 import { historyRange } from '../../../domain/rates/queries.ts'

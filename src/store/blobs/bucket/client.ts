@@ -20,7 +20,7 @@ import {
 } from '@aws-sdk/client-s3'
 import type { BucketConfig } from '../../storage-config.ts'
 import type { ByteRange } from '../chunks.ts'
-import { bucketError, isMissingObject } from './errors.ts'
+import { bucketError, isMissingObject } from './bucket-errors.ts'
 import { collectBody } from './silence.ts'
 
 /** Without an endpoint: that of the region at AWS. Without a region: that of the environment or the client's files. */

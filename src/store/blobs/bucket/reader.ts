@@ -3,11 +3,11 @@
 
 import { Readable } from 'node:stream'
 import { AppError } from '../../../runtime/errors.ts'
+import type { BlobReader } from '../blob-reader.ts'
 import { type ByteRange, type Chunks, checkedChunks } from '../chunks.ts'
 import { assertSha256 } from '../commit.ts'
-import type { BlobReader } from '../reader.ts'
+import { bucketError } from './bucket-errors.ts'
 import type { BucketClient } from './client.ts'
-import { bucketError } from './errors.ts'
 import { readInTime } from './silence.ts'
 
 // Breaks in a row, without a byte in between. A slow client can lose idle connections many times during a download.

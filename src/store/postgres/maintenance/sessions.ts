@@ -4,7 +4,7 @@
 import { AppError, errorReason } from '../../../runtime/errors.ts'
 import type { ReadDb } from '../../tables.ts'
 import { parseAddress } from '../address.ts'
-import { createPostgresDb } from '../open.ts'
+import { createPostgresDb } from '../open-postgres.ts'
 import { rawQuery } from '../raw-query.ts'
 
 export type HostSessions = {

@@ -1,8 +1,8 @@
 import { computed } from '@preact/signals'
 import { language, texts } from '../../components/view.ts'
 import { CLOSES } from '../../i18n/closes.ts'
-import { SOURCES } from '../../i18n/sources.ts'
-import { inLanguage } from '../../i18n/table.ts'
+import { SOURCES } from '../../i18n/source-texts.ts'
+import { inLanguage } from '../../i18n/table-texts.ts'
 import type { Language } from '../../model/formats.ts'
 import type { PeriodKind } from '../../model/months.ts'
 

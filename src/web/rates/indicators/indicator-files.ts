@@ -1,8 +1,8 @@
 // Tables of indicators and counter rates for their files.
 
-import { INDICATORS } from '../../i18n/indicators.ts'
+import { INDICATORS } from '../../i18n/indicator-texts.ts'
 import { PAGE } from '../../i18n/page.ts'
-import { inLanguage } from '../../i18n/table.ts'
+import { inLanguage } from '../../i18n/table-texts.ts'
 import { numericDay } from '../../model/date-text.ts'
 import type { Download } from '../../model/files/table.ts'
 import type { Language } from '../../model/formats.ts'

@@ -1,8 +1,8 @@
 // Published values of conversions, for the sheet of sources of a workbook.
 
 import type { Series } from '../../api/responses.ts'
-import { SOURCES } from '../../i18n/sources.ts'
-import { inLanguage } from '../../i18n/table.ts'
+import { SOURCES } from '../../i18n/source-texts.ts'
+import { inLanguage } from '../../i18n/table-texts.ts'
 import { pairCode } from '../../model/currencies.ts'
 import { seriesTitle, sourceText } from '../../model/files/sources.ts'
 import type { SourceValue } from '../../model/files/table.ts'

@@ -2,7 +2,7 @@ import { computed } from '@preact/signals'
 import { formats, language, texts } from '../../components/view.ts'
 import { LISTS } from '../../i18n/lists.ts'
 import { PAGE, type Texts } from '../../i18n/page.ts'
-import { type InLanguage, inLanguage } from '../../i18n/table.ts'
+import { type InLanguage, inLanguage } from '../../i18n/table-texts.ts'
 import { createFormats, type Formats, type Language } from '../../model/formats.ts'
 
 /** Texts and formats of one language. */

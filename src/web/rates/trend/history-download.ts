@@ -2,8 +2,8 @@
 
 import type { Series } from '../../api/responses.ts'
 import { PAGE, type Texts } from '../../i18n/page.ts'
-import { SOURCES } from '../../i18n/sources.ts'
-import { inLanguage } from '../../i18n/table.ts'
+import { SOURCES } from '../../i18n/source-texts.ts'
+import { inLanguage } from '../../i18n/table-texts.ts'
 import { numericDay } from '../../model/date-text.ts'
 import { routeSeries, sourceText } from '../../model/files/sources.ts'
 import type { Download, TableColumn } from '../../model/files/table.ts'

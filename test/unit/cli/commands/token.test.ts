@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { updateSecretsUsed } from '../../../../src/store/access/secrets.ts'
+import { updateSecretsUsed } from '../../../../src/store/access/secret-rows.ts'
 import { insertToken, selectActiveTokens, type TokenRow } from '../../../../src/store/access/tokens.ts'
 import { addDays, currentDay } from '../../../../src/values/dates.ts'
 import {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { writeMovedNote } from '../../../../src/store/cluster/moved-note.ts'
-import { openSqliteEngine } from '../../../../src/store/sqlite/engine.ts'
+import { openSqliteEngine } from '../../../../src/store/sqlite/sqlite-engine.ts'
 import { temporaryDirectory } from '../../../support/temporary.ts'
 import { runCommand } from '../../../support/terminal.ts'
 

@@ -9,7 +9,7 @@ import {
   type ClaimDeps,
   claimDocuments,
   failAbandoned,
-} from '../../../../src/domain/documents/claims/claims.ts'
+} from '../../../../src/domain/documents/claims/claiming.ts'
 import { openLeases } from '../../../../src/domain/documents/claims/leases.ts'
 import {
   extendClaim,

@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { createHook } from '../../../../src/domain/hooks/hook-changes.ts'
 import {
   type HookEvent,
   messageBody,
   queueDocuments,
   queueEvent,
-} from '../../../../src/domain/hooks/events.ts'
-import { createHook } from '../../../../src/domain/hooks/hooks.ts'
+} from '../../../../src/domain/hooks/queued-events.ts'
 import { selectListedHooks, updateHook } from '../../../../src/store/hooks/hooks.ts'
 import { ensureHookKey } from '../../../../src/store/hooks/key.ts'
 import { insertBatches } from '../../../../src/store/rows.ts'

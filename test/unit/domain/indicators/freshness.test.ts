@@ -2,8 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { selectIndicatorStates, staleIndicators } from '../../../../src/domain/indicators/freshness.ts'
 import { historyPercent } from '../../../../src/domain/indicators/history-share.ts'
+import {
+  selectIndicatorStates,
+  staleIndicators,
+} from '../../../../src/domain/indicators/indicator-freshness.ts'
 import { updateIndicator, upsertIndicatorValues } from '../../../../src/store/indicators/changes.ts'
 import { addDays } from '../../../../src/values/dates.ts'
 import { openIndicatorDesk } from '../../../support/rates/indicator-desk.ts'

@@ -14,7 +14,7 @@ import {
   removeMailbox,
   requireSameMailbox,
   resumeMailbox,
-} from '../../../../src/domain/mail/mailboxes.ts'
+} from '../../../../src/domain/mail/mailbox-changes.ts'
 import { atomically } from '../../../../src/store/engine.ts'
 import {
   addMailCounts,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toCoveredDays } from '../../../../src/domain/rates/column.ts'
-import { findHole, isCovered } from '../../../../src/domain/rates/coverage.ts'
+import { findHole, isCovered } from '../../../../src/domain/rates/covered-days.ts'
 import { addDays, dayNumber, isoDate } from '../../../../src/values/dates.ts'
 import { toIntervals } from '../../../../src/values/intervals.ts'
 import { fc } from '../../../support/fast-check.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeColumn, toCoveredDays } from '../../../../src/domain/rates/column.ts'
-import { UNKNOWN_DAYS } from '../../../../src/domain/rates/coverage.ts'
+import { UNKNOWN_DAYS } from '../../../../src/domain/rates/covered-days.ts'
 import { EMPTY_DAYS, findHoles, findPairHoles, type SeriesDays } from '../../../../src/domain/rates/holes.ts'
 import { addDays, dayNumber, isoDate } from '../../../../src/values/dates.ts'
 import { type Interval, toIntervals } from '../../../../src/values/intervals.ts'

@@ -4,7 +4,7 @@ import { H3 } from 'h3'
 import * as v from 'valibot'
 import { type Api, mountApis, selectApi } from '../../../../src/http/endpoint/api.ts'
 import { freshReply } from '../../../../src/http/endpoint/endpoint.ts'
-import { RATES_ERRORS } from '../../../../src/http/figures/errors.ts'
+import { RATES_ERRORS } from '../../../../src/http/figures/rates-errors.ts'
 import type { Permission } from '../../../../src/http/routes.ts'
 
 const createApi = (prefixes: string[], permission: Permission): Api => ({

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { APILAYER_ERRORS } from '../../../../src/http/compat/keyed/apilayer.ts'
 import { OXR_ERRORS } from '../../../../src/http/compat/keyed/oxr.ts'
-import { DOCUMENTS_ERRORS } from '../../../../src/http/documents/errors.ts'
-import { type ErrorShape, errorAnswer } from '../../../../src/http/endpoint/errors.ts'
-import { RATES_ERRORS } from '../../../../src/http/figures/errors.ts'
+import { DOCUMENTS_ERRORS } from '../../../../src/http/documents/documents-errors.ts'
+import { type ErrorShape, errorAnswer } from '../../../../src/http/endpoint/error-shape.ts'
+import { RATES_ERRORS } from '../../../../src/http/figures/rates-errors.ts'
 import { AppError, type ErrorCode } from '../../../../src/runtime/errors.ts'
 
 const SRC = join(import.meta.dirname, '../../../../src')

@@ -4,7 +4,7 @@ import { H3 } from 'h3'
 import * as v from 'valibot'
 import type { Api } from '../../../../src/http/endpoint/api.ts'
 import { type LazyApis, mountLazy } from '../../../../src/http/endpoint/lazy-apis.ts'
-import { RATES_ERRORS } from '../../../../src/http/figures/errors.ts'
+import { RATES_ERRORS } from '../../../../src/http/figures/rates-errors.ts'
 
 const API: Api = {
   prefixes: ['/late'],

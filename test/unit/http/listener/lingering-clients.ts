@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
-import { RATES_ERRORS } from '../../../../src/http/figures/errors.ts'
+import { RATES_ERRORS } from '../../../../src/http/figures/rates-errors.ts'
 import { limitConnections } from '../../../../src/http/listener/connections.ts'
 import { createLingering, type LingeringLimits } from '../../../../src/http/listener/lingering.ts'
 import { openListener } from '../../../../src/http/listener/listen.ts'

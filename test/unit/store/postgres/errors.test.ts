@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toDatabaseError } from '../../../../src/store/postgres/errors.ts'
+import { toDatabaseError } from '../../../../src/store/postgres/postgres-errors.ts'
 
 const failures: [message: string, fields: object, said: RegExp, code: string][] = [
   [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openSqliteEngine } from '../../../../src/store/sqlite/engine.ts'
+import { openSqliteEngine } from '../../../../src/store/sqlite/sqlite-engine.ts'
 import { testEngine } from '../../../contract/engine.ts'
 import { fixedClock, temporaryDirectory } from '../../../support/temporary.ts'
 

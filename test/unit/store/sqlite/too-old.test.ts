@@ -11,7 +11,7 @@ import { pruneBackups } from '../../../../src/domain/operations/backup/backup.ts
 import { openBackupSet } from '../../../../src/domain/operations/backup/set.ts'
 import { FIRST_SCHEMA, SCHEMA_VERSION } from '../../../../src/store/migrations.ts'
 import { openDatabase } from '../../../../src/store/sqlite/database.ts'
-import { openSqliteEngine } from '../../../../src/store/sqlite/engine.ts'
+import { openSqliteEngine } from '../../../../src/store/sqlite/sqlite-engine.ts'
 import { type BackupSource, NOW, openBackupSource } from '../../../support/backups.ts'
 import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 import { runCommand } from '../../../support/terminal.ts'

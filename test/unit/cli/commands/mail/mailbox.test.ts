@@ -10,7 +10,7 @@ import {
   recordRefusedMail,
   recordRound,
   recordRoundFailure,
-} from '../../../../../src/domain/mail/mailboxes.ts'
+} from '../../../../../src/domain/mail/mailbox-changes.ts'
 import { updateAgentActive } from '../../../../../src/store/directory/agents.ts'
 import { findMailbox, updateMailbox } from '../../../../../src/store/mail/mailboxes.ts'
 import { insertMailMessage } from '../../../../../src/store/mail/messages.ts'

@@ -6,7 +6,7 @@ import { parseStatementLink } from '../../../../../src/domain/rates/statement/st
 import { raiseRevision } from '../../../../../src/store/meta.ts'
 import { replaceCoverage } from '../../../../../src/store/rates/coverage.ts'
 import { CERTIFICATE } from '../../../../../src/web/i18n/certificate.ts'
-import { inLanguage } from '../../../../../src/web/i18n/table.ts'
+import { inLanguage } from '../../../../../src/web/i18n/table-texts.ts'
 import { asOtherProcess } from '../../../../api/support.ts'
 import { startTestApp, type TestApp } from '../../../../support/app.ts'
 import { startMemoryApp } from '../../../../support/rates/memory-app.ts'

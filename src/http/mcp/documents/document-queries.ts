@@ -1,7 +1,7 @@
 // Queries that the document tools call. They are arguments, so the tools know no database (decisions 6.1).
 
 import type { Access } from '../../../domain/documents/access.ts'
-import type { ClaimedDocument, ClaimRequest, Worker } from '../../../domain/documents/claims/claims.ts'
+import type { ClaimedDocument, ClaimRequest, Worker } from '../../../domain/documents/claims/claiming.ts'
 import type { ClaimRef, Completion } from '../../../domain/documents/claims/outcomes.ts'
 import type {
   DocumentsPage,
@@ -11,8 +11,8 @@ import type {
 } from '../../../domain/documents/queries.ts'
 import type { Summaries } from '../../../domain/documents/summary.ts'
 import type { LinkedDocument, UploadLinks } from '../../../domain/documents/uploads/links.ts'
-import type { InvoiceSummary, InvoiceView } from '../../../domain/invoices/describe.ts'
-import type { MailView } from '../../../domain/mail/describe.ts'
+import type { InvoiceSummary, InvoiceView } from '../../../domain/invoices/invoice-view.ts'
+import type { MailView } from '../../../domain/mail/mail-view.ts'
 import type { Blobs } from '../../../store/blobs/blobs.ts'
 import type { DocumentRow } from '../../../store/documents/documents.ts'
 import type { Client } from '../../access/auth.ts'

@@ -1,6 +1,6 @@
 // Texts of electronic invoices, in the list and the panel.
 
-import { textTable } from './table.ts'
+import { textTable } from './table-texts.ts'
 
 export const INVOICES = textTable({
   kinds: {

@@ -11,7 +11,7 @@ import { dayNumber, isoDate } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
 import { type Column, columnValue, makeColumn } from '../rates/column.ts'
 import { type ExportFormat, encodeWithEnd, LINES_AT_ONCE } from '../rates/export/export-format.ts'
-import { type ExportedIndicator, INDICATOR_WRITERS, type IndicatorWriter } from './export-format.ts'
+import { type ExportedIndicator, INDICATOR_WRITERS, type IndicatorWriter } from './indicator-export-format.ts'
 
 /** Data of an indicator; `runs`: instants by day, ascending. */
 export type IndicatorExport = {

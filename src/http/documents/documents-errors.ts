@@ -3,7 +3,7 @@
 
 import * as v from 'valibot'
 import { isRecord } from '../../values/record.ts'
-import type { ErrorShape } from '../endpoint/errors.ts'
+import type { ErrorShape } from '../endpoint/error-shape.ts'
 import { Hint, Integer } from '../endpoint/shapes.ts'
 
 /** Faults of an upload: the first 1,000, and their count. */

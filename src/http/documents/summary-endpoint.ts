@@ -2,7 +2,7 @@
 
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
-import type { ClaimDeps } from '../../domain/documents/claims/claims.ts'
+import type { ClaimDeps } from '../../domain/documents/claims/claiming.ts'
 import { retryEnded } from '../../domain/documents/claims/outcomes.ts'
 import { documentEvents } from '../../domain/documents/history.ts'
 import { requireDocument } from '../../domain/documents/queries.ts'

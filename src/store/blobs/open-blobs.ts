@@ -8,10 +8,10 @@ import { hasBlobs } from '../documents/content-rows.ts'
 import type { Engine } from '../engine.ts'
 import type { BucketConfig, StorageConfig } from '../storage-config.ts'
 import type { ReadDb } from '../tables.ts'
+import { type BlobReader, createBlobReader } from './blob-reader.ts'
 import type { Blobs } from './blobs.ts'
 import { type Bucket, openBucket } from './bucket/bucket.ts'
 import { BLOB_FOLDER, type BlobFs, folderStoreIds, openBlobFolder } from './folder.ts'
-import { type BlobReader, createBlobReader } from './reader.ts'
 import { openStoreId, type StoreId } from './store-id.ts'
 
 export type BlobStore = Disposable & {

@@ -2,7 +2,7 @@
 
 import { type FindSession, type Keyring, keyCredentials } from '../access/auth.ts'
 import type { Api } from '../endpoint/api.ts'
-import { RATES_ERRORS } from '../figures/errors.ts'
+import { RATES_ERRORS } from '../figures/rates-errors.ts'
 import { openapiEndpoints } from '../openapi/endpoint.ts'
 import { type HealthDeps, healthEndpoints } from './health.ts'
 import { type StatusDeps, statusEndpoints } from './status.ts'

@@ -14,7 +14,7 @@ import {
   checkAgentIds,
   claimDocuments,
   type Worker,
-} from '../../domain/documents/claims/claims.ts'
+} from '../../domain/documents/claims/claiming.ts'
 import {
   type ClaimRef,
   extendClaim,
@@ -22,9 +22,9 @@ import {
   releaseDocument,
 } from '../../domain/documents/claims/outcomes.ts'
 import type { UploadedField } from '../../domain/documents/uploads/upload.ts'
-import { addInvoices } from '../../domain/invoices/describe.ts'
+import { addInvoices } from '../../domain/invoices/invoice-view.ts'
 import type { InvoiceRates } from '../../domain/invoices/rate-check.ts'
-import { addMail } from '../../domain/mail/describe.ts'
+import { addMail } from '../../domain/mail/mail-view.ts'
 import { memberText } from '../../formats/json/member.ts'
 import { toInteger } from '../../formats/json/value.ts'
 import { AppError } from '../../runtime/errors.ts'

@@ -1,6 +1,6 @@
 // Names of the bank's series, for files and the foot of tables.
 
-import { textTable } from './table.ts'
+import { textTable } from './table-texts.ts'
 
 export const SOURCES = textTable({
   and: ['y', 'and'],

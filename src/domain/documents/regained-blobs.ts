@@ -2,8 +2,8 @@
 // brings them, or an administrator who puts the file back.
 
 import type { BlobBatch } from '../../store/blobs/batch.ts'
+import type { BlobReader } from '../../store/blobs/blob-reader.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
-import type { BlobReader } from '../../store/blobs/reader.ts'
 import { dropReferences, lockBlobRows } from '../../store/documents/content-rows.ts'
 import type { UploadedBlob } from '../../store/documents/contents.ts'
 import { isBlobReferenced } from '../../store/documents/documents.ts'

@@ -15,7 +15,7 @@ import {
   INDICATOR_CSV_HEADER,
   type IndicatorLine,
   readIndicatorLine,
-} from './export-format.ts'
+} from './indicator-export-format.ts'
 
 /** An indicator in a file, with its values by day. */
 export type IndicatorInFile = {

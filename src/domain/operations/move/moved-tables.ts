@@ -6,7 +6,7 @@ import { AppError } from '../../../runtime/errors.ts'
 import { MOVED_TABLES, type MovedTable, selectAllRows } from '../../../store/cluster/all-rows.ts'
 import { markUncounted } from '../../../store/documents/counts.ts'
 import { atomically, type Lock } from '../../../store/engine.ts'
-import { copyRows } from '../../../store/postgres/maintenance/rows.ts'
+import { copyRows } from '../../../store/postgres/maintenance/copied-rows.ts'
 import { countRows } from '../../../store/rows.ts'
 import type { ReadDb, WriteDb } from '../../../store/tables.ts'
 

@@ -1,6 +1,6 @@
 // Texts of the card of indicators.
 
-import { textTable } from './table.ts'
+import { textTable } from './table-texts.ts'
 
 export const INDICATORS = textTable({
   subject: [

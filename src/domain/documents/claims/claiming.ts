@@ -11,7 +11,7 @@ import { type ClaimRow, selectClaimable } from '../../../store/documents/queue.t
 import { atomically } from '../../../store/engine.ts'
 import type { ReadDb, WriteDb } from '../../../store/tables.ts'
 import type { Clock } from '../../../values/dates.ts'
-import { queueOutcomes } from '../../hooks/events.ts'
+import { queueOutcomes } from '../../hooks/queued-events.ts'
 import { type Access, checkAgentAccess } from '../access.ts'
 import type { DocumentWaiters } from '../arrivals.ts'
 import type { WaitOptions } from '../queries.ts'

@@ -2,8 +2,8 @@
 // counts at most three requests a day, so that restarts and a new leader share the limit.
 
 import { reportOpinion } from '../domain/rates/second-opinion.ts'
+import { fetchOpinion, OPINION_SOURCE, type OpinionRequest } from '../providers/opinion-source.ts'
 import type { Provider } from '../providers/provider.ts'
-import { fetchOpinion, OPINION_SOURCE, type OpinionRequest } from '../providers/second-opinion.ts'
 import { errorReason } from '../runtime/errors.ts'
 import { atomically } from '../store/engine.ts'
 import { findOpinion, type StoredOpinion, upsertOpinion } from '../store/rates/second-opinions.ts'

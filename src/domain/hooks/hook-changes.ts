@@ -9,7 +9,7 @@ import { type HookRow, insertHook, selectHooks, updateHook } from '../../store/h
 import { updateMessagesDue } from '../../store/hooks/messages.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import { requireCompany } from '../directory/directory.ts'
-import type { HookEvent } from './events.ts'
+import type { HookEvent } from './queued-events.ts'
 import { makeHookSecret, seal, signingSecrets } from './seal.ts'
 
 export type NewHook = {

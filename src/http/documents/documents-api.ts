@@ -1,6 +1,6 @@
 // The documents API: a bearer token, for one part of it and one method or for more (decisions 3.7).
 
-import type { ClaimDeps } from '../../domain/documents/claims/claims.ts'
+import type { ClaimDeps } from '../../domain/documents/claims/claiming.ts'
 import type { Summaries } from '../../domain/documents/summary.ts'
 import type { InvoiceRates } from '../../domain/invoices/rate-check.ts'
 import type { ReadDb } from '../../store/tables.ts'
@@ -8,12 +8,12 @@ import { type FindSession, type Keyring, tokenCredentials } from '../access/auth
 import type { Api } from '../endpoint/api.ts'
 import { createDisconnects } from '../listings/disconnects.ts'
 import { agentsEndpoints } from './agents.ts'
-import { claimEndpoints } from './claims.ts'
+import { claimEndpoints } from './claim-endpoints.ts'
 import { deletionEndpoint } from './deletion.ts'
 import { directoryEndpoints } from './directory.ts'
 import { documentsEndpoints } from './documents.ts'
-import { DOCUMENTS_ERRORS } from './errors.ts'
-import { summaryEndpoints } from './summary.ts'
+import { DOCUMENTS_ERRORS } from './documents-errors.ts'
+import { summaryEndpoints } from './summary-endpoint.ts'
 import { documentTables } from './table.ts'
 import { uploadEndpoints } from './uploads/endpoints.ts'
 import { createUploadReceiver, type UploadDeps, type UploadReceiver } from './uploads/receive.ts'

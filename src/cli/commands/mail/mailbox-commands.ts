@@ -1,6 +1,11 @@
 // Lists mailboxes, and pauses, resumes and deletes them.
 
-import { forgetMail, pauseMailbox, removeMailbox, resumeMailbox } from '../../../domain/mail/mailboxes.ts'
+import {
+  forgetMail,
+  pauseMailbox,
+  removeMailbox,
+  resumeMailbox,
+} from '../../../domain/mail/mailbox-changes.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { findMailbox, type MailboxRow, selectMailboxes } from '../../../store/mail/mailboxes.ts'
 import { selectRefusals } from '../../../store/mail/refusals.ts'
