@@ -48,7 +48,9 @@ export async function loadBuild(t: TestContext, { tables, isReleased = false }: 
       )),
     }),
     loadPostgres: async () => ({
-      ...(await load<typeof import('../../../src/store/postgres/open-postgres.ts')>('postgres/open.ts')),
+      ...(await load<typeof import('../../../src/store/postgres/open-postgres.ts')>(
+        'postgres/open-postgres.ts',
+      )),
       ...(await load<typeof import('../../../src/store/postgres/schema.ts')>('postgres/schema.ts')),
     }),
   }

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Keyring } from '../access/auth.ts'
 import type { Api } from '../endpoint/api.ts'
 import { get, post } from '../endpoint/endpoint.ts'
-import type { ErrorShape } from '../endpoint/errors.ts'
+import type { ErrorShape } from '../endpoint/error-shape.ts'
 
 const PLAIN_ERRORS: ErrorShape = {
   challenge: 'ApiKey',
