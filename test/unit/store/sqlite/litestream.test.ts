@@ -135,7 +135,7 @@ test('Litestream may checkpoint, and its tables disturb neither an upgrade nor a
 
 test('no statement of ours checkpoints or vacuums the database in use', () => {
   const root = join(import.meta.dirname, '../../../../src/store/sqlite')
-  for (const name of ['database', 'driver', 'database-copy', 'engine-sql', 'engine', 'lock']) {
+  for (const name of ['database', 'driver', 'database-copy', 'engine-sql', 'sqlite-engine', 'lock']) {
     assert.doesNotMatch(readFileSync(join(root, `${name}.ts`), 'utf8'), /wal_checkpoint|['"`]vacuum/i, name)
   }
 })
