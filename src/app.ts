@@ -5,7 +5,7 @@ import { createWaiters, openSharedWaiters } from './domain/documents/arrivals.ts
 import { failAbandoned } from './domain/documents/claims/claiming.ts'
 import { openLeases } from './domain/documents/claims/leases.ts'
 import { countUncounted, createCountMerger } from './domain/documents/counts.ts'
-import { openServedContents } from './domain/documents/served-contents.ts'
+import { openServedBlobs } from './domain/documents/served-blobs.ts'
 import { createInvoiceTally } from './domain/documents/uploads/uploaded-files.ts'
 import { openHooks } from './domain/hooks/delivery.ts'
 import { createIndicatorReader, indicatorOrigin } from './domain/indicators/reader.ts'
@@ -210,11 +210,11 @@ async function openApp(
   const backups = config.backup && (await openNightlyBackup({ ...config.backup, dataDir, clock, log }))
   parts.defer(async () => backups?.close())
 
-  const openContents = { log, fs: overrides.blobFs, collects: !guard }
-  const contents = parts.use(await openServedContents(config, unguarded, openContents))
-  const { blobs } = contents
+  const opening = { log, fs: overrides.blobFs, collects: !guard }
+  const blobStore = parts.use(await openServedBlobs(config, unguarded, opening))
+  const { blobs } = blobStore
   let samples = guard && (await readSamples({ cache, reads, blobs }))
-  closeLater(await watchLineage(engine, contents))
+  closeLater(await watchLineage(engine, blobStore))
   const { limits, keepEvents, keepRemovedDays } = config
   const findHistoryStart = ({ groups: [first] }: Provider) =>
     first ? historyFloor(first, config.backfillFrom) : config.backfillFrom
@@ -262,7 +262,7 @@ async function openApp(
     backups?.start()
     work.adopt(hooks, (one) => one.close()).start()
     const housekeeping = startHousekeeping({
-      ...{ db, reads, clock, takeLock, log, keepEvents, contents, keepRemovedDays },
+      ...{ db, reads, clock, takeLock, log, keepEvents, blobStore, keepRemovedDays },
     })
     work.adopt(startOlderDocuments({ db, reads, takeLock, blobs, log }), (one) => one.close())
     const storage = {

@@ -1,4 +1,4 @@
-// The tables of documents, their contents and mailboxes, as types of Kysely; schema.sql describes them.
+// The tables of documents, their blobs and mailboxes, as types of Kysely; schema.sql describes them.
 
 import type { Generated } from 'kysely'
 /** Events of a document in their order; `login`, a sign-in by a link, has no document. */

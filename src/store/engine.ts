@@ -56,7 +56,7 @@ export type Engine = {
 
 /**
  * `program`: the schema is too new for this program. `server`: the last poll reached a former primary or a copy.
- * `lineage`: by the store of contents, the database is one.
+ * `lineage`: by the blob store, the database is one.
  */
 export type Blocks = {
   program?: string | undefined

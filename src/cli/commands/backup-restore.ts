@@ -14,7 +14,7 @@ import { STORAGE } from '../options/storage.ts'
 import { refuseBackups } from '../storage/storage-options.ts'
 import { backupSummary, openBackupCheck } from './backup.ts'
 
-const MAX_LISTED = 20 // missing contents on the screen; the list file has all
+const MAX_LISTED = 20 // missing blobs on the screen; the list file has all
 const DONE_IN_PART = 3
 
 export const backupRestore = command({
@@ -74,9 +74,9 @@ function nextStep({ blobsDir, name }: { blobsDir: string; name: string }, restor
 }
 
 function restoreLines(dataDir: string, { name, manifest }: RestoreResult, data: RestoredData): string[] {
-  const { leftOut, schema, contents, active, nextId } = data
+  const { leftOut, schema, blobs, active, nextId } = data
   const lines = [
-    `backup ${name} is restored to ${dataDir}: ${backupSummary({ ...manifest, blobs: contents })}`,
+    `backup ${name} is restored to ${dataDir}: ${backupSummary({ ...manifest, blobs })}`,
     ...(schema.from < schema.to ? [`its schema was ${schema.from} and is ${schema.to} now`] : []),
     `active again: ${countNames('key', active.keys)}, ${countNames('token', active.tokens)}`,
     `if one was revoked after ${manifest.created_at}, revoke it again (cambista key revoke, token revoke)`,
@@ -88,7 +88,7 @@ function restoreLines(dataDir: string, { name, manifest }: RestoreResult, data: 
   return [...lines, `left out: ${what}, listed in ${leftOut.list}${copies}`]
 }
 
-/** Returns a line for each missing content, at most 20. */
+/** Returns a line for each missing blob, at most 20. */
 function lostLines({ data }: RestoreResult): string[] {
   if (!data) return []
   const before = ': it was lost already when the backup was made'

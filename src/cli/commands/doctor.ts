@@ -102,12 +102,12 @@ function serverSettings(
 /** Examines a shared database and blob store. An older schema is not migrated but is an error. */
 async function examineCluster(
   config: StorageConfig,
-  request: Omit<SharedRequest, 'engine' | 'contents'>,
+  request: Omit<SharedRequest, 'engine' | 'blobStore'>,
 ): Promise<Examination> {
   await using parts = new AsyncDisposableStack()
   const engine = parts.adopt(await openEngine(config, { migrate: false, anyServer: true }), (one) =>
     one.close(),
   )
-  const contents = parts.use(await openBlobStore(config, engine))
-  return await examineShared({ engine, contents, ...request })
+  const blobStore = parts.use(await openBlobStore(config, engine))
+  return await examineShared({ engine, blobStore, ...request })
 }

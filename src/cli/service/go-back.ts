@@ -20,7 +20,7 @@ const NEWER = `${EXECUTABLE}.newer`
 
 /**
  * Swaps program and former program. `losesData`: after a migration, returns to the copy of the database from before it.
- * The later database and all contents stay until `forgetLater`.
+ * The later database and all blobs stay until `forgetLater`.
  * @throws AppError `failed`
  */
 export async function goBack(
@@ -55,7 +55,7 @@ export async function goBack(
 }
 
 /**
- * Removes the later databases that `goBack` has left, once the user confirms, and allows contents to be removed.
+ * Removes the later databases that `goBack` has left, once the user confirms, and allows blobs to be removed.
  * @throws AppError `usage` without a terminal
  */
 export async function forgetLater(machine: Machine, terminal: Terminal): Promise<void> {

@@ -1,5 +1,5 @@
-// Garbage collection: removes contents that no document needs, and unfinished uploads. Candidates are found first and
-// removed later. A shared store retains each content for some days. A data directory moves many contents into
+// Garbage collection: removes blobs that no document needs, and unfinished uploads. Candidates are found first and
+// removed later. A shared store retains each blob for some days. A data directory moves many blobs into
 // `removed/` instead: its database was probably restored to an earlier moment. The later database would need them.
 
 import { setImmediate } from 'node:timers/promises'
@@ -10,6 +10,11 @@ import type { Blobs, Removal, RemovalWork, RemovedBlob, RemovedFolder } from '..
 import { filterOlder } from '../../store/blobs/removal.ts'
 import { isCopyId } from '../../store/blobs/store-id.ts'
 import {
+  type StoredName,
+  scanReferencedHashes,
+  selectReferencedHashes,
+} from '../../store/documents/blob-info.ts'
+import {
   deleteRemoved,
   findStoreId,
   insertRemoved,
@@ -17,32 +22,27 @@ import {
   selectRemoved,
   selectUnknownNames,
   updateListedAt,
-} from '../../store/documents/content-rows.ts'
-import {
-  type StoredName,
-  scanReferencedHashes,
-  selectReferencedHashes,
-} from '../../store/documents/contents.ts'
+} from '../../store/documents/blob-rows.ts'
 import { insertOrphans, selectLosses } from '../../store/documents/orphans.ts'
 import { atomically, type Lock } from '../../store/engine.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import type { Clock, IsoDate } from '../../values/dates.ts'
-import { settleLostContents } from './regained-blobs.ts'
+import { settleLostBlobs } from './regained-blobs.ts'
 import { findUnnamed } from './unnamed-blobs.ts'
 
 export type GcResult = {
-  /** Contents that were removed for good. */
+  /** Blobs that were removed for good. */
   removed: number
-  /** Contents that the store failed to remove; `because`: reason of the first. */
+  /** Blobs that the store failed to remove; `because`: reason of the first. */
   kept: number
   because?: string
-  /** Contents of a shared store that no row names: it removes them after some days. */
+  /** Blobs of a shared store that no row names: it removes them after some days. */
   unnamed: number
   /** Unfinished uploads. */
   unfinished: number
-  /** Contents of a data directory that no row names, moved into `removed/`. */
+  /** Blobs of a data directory that no row names, moved into `removed/`. */
   moved?: number
-  /** Contents with a row, moved back from `removed/`. */
+  /** Blobs with a row, moved back from `removed/`. */
   restored?: number
 }
 
@@ -50,15 +50,15 @@ export type GcDeps = {
   db: WriteDb
   clock: Clock
   blobs: Blobs
-  /** Days for which a shared store retains contents that no document needs. */
+  /** Days for which a shared store retains blobs that no document needs. */
   keepRemovedDays: number
-  /** No upload is under way; compares all contents with the rows. */
+  /** No upload is under way; compares all blobs with the rows. */
   isIdle?: boolean
   /** Deletes nothing for its age, since the clock may be wrong. */
   keepsOld?: boolean
 }
 
-/** Days for which a data directory retains contents in `removed/`. */
+/** Days for which a data directory retains blobs in `removed/`. */
 export const KEEP_MOVED_DAYS = 7
 const MOST_REMOVED = 100
 const MOST_REMOVED_SHARE = 0.01
@@ -75,7 +75,7 @@ export async function collectGarbage(
   const { db, clock, blobs, isIdle = false } = gc
   const now = clock()
   const cutoff = isIdle ? undefined : new Date(now.getTime() - YOUNG_MS)
-  // A copy of the database beside the original: all contents are the original's.
+  // A copy of the database beside the original: all blobs are the original's.
   if (isCopyId(await findStoreId(db))) return { removed: 0, kept: 0, unnamed: 0, unfinished: 0 }
   const run: GcRun = {
     ...{ now, lock, isIdle, writtenBefore: cutoff },
@@ -86,7 +86,7 @@ export async function collectGarbage(
   if (isIdle || (await isListingDue(db, now))) {
     const isWhole = blobs.keepsRemoved ? await noteOrphans(gc, run) : await removeOrphans(gc, run)
     if (!isWhole) return run.result
-    if (!isIdle) await settleLostContents(db, blobs)
+    if (!isIdle) await settleLostBlobs(db, blobs)
     const listing = atomically(db, (trx) => updateListedAt(trx, now), lock)
     await listing.catch((error: unknown) => {
       if (!isIdle) throw error // a server starts on a full disk too, and lists again in an hour
@@ -102,7 +102,7 @@ type GcRun = Pick<RemovalWork, 'lock' | 'isIdle' | 'writtenBefore'> & {
   result: GcResult
 }
 
-/** Records contents of a shared store that no row names. Returns false if stopped. */
+/** Records blobs of a shared store that no row names. Returns false if stopped. */
 async function noteOrphans({ db, blobs }: GcDeps, run: GcRun): Promise<boolean> {
   const losses = await selectLosses(db)
   for await (const names of readPages(blobs.list(), AT_ONCE)) {
@@ -118,7 +118,7 @@ async function noteOrphans({ db, blobs }: GcDeps, run: GcRun): Promise<boolean> 
 }
 
 /**
- * Removes contents of a data directory that no row names, or moves them if they are many. Returns false if stopped.
+ * Removes blobs of a data directory that no row names, or moves them if they are many. Returns false if stopped.
  */
 async function removeOrphans({ db, blobs }: GcDeps, run: GcRun): Promise<boolean> {
   const suspects: StoredName[] = []
@@ -129,7 +129,7 @@ async function removeOrphans({ db, blobs }: GcDeps, run: GcRun): Promise<boolean
     suspects.push(...(await filterOlder(blobs, await selectUnknownNames(db, names), run.writtenBefore)))
   }
   if (suspects.length === 0) return true
-  const hashes = await scanReferencedHashes(db) // from the table, not an index: a damaged index must not remove the content of a document
+  const hashes = await scanReferencedHashes(db) // from the table, not an index: a damaged index must not remove the blob of a document
   const names = suspects.filter((name) => !hashes.has(name))
   const areMany = names.length > MOST_REMOVED || names.length >= count * MOST_REMOVED_SHARE
   const removal = await blobs.removeFree(db, {
@@ -144,7 +144,7 @@ async function removeOrphans({ db, blobs }: GcDeps, run: GcRun): Promise<boolean
   return true
 }
 
-/** Removes contents whose waiting time is over; in a data directory there is none. */
+/** Removes blobs whose waiting time is over; in a data directory there is none. */
 async function removeDue(
   { db, blobs, keepRemovedDays, keepsOld = false }: GcDeps,
   run: GcRun,
@@ -171,7 +171,7 @@ function addRefusals(result: GcResult, { errors }: Removal): void {
   if (errors.length > 0) result.because ??= errorReason(errors[0])
 }
 
-/** Moves contents with a row back, and deletes contents that were moved more than KEEP_MOVED_DAYS ago. */
+/** Moves blobs with a row back, and deletes blobs that were moved more than KEEP_MOVED_DAYS ago. */
 async function settleRemovedFolder(
   { db, blobs, keepsOld = false }: GcDeps,
   folder: RemovedFolder,

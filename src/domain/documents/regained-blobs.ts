@@ -1,13 +1,13 @@
-// Contents known to be lost. A row of `lost_contents` records each, until the same bytes exist again. An upload
+// Blobs known to be lost. A row of `lost_contents` records each, until the same bytes exist again. An upload
 // brings them, or an administrator who puts the file back.
 
 import type { BlobBatch } from '../../store/blobs/batch.ts'
 import type { BlobReader } from '../../store/blobs/blob-reader.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
-import { dropReferences, lockBlobRows } from '../../store/documents/content-rows.ts'
-import type { UploadedBlob } from '../../store/documents/contents.ts'
+import type { UploadedBlob } from '../../store/documents/blob-info.ts'
+import { dropReferences, lockBlobRows } from '../../store/documents/blob-rows.ts'
 import { isBlobReferenced } from '../../store/documents/documents.ts'
-import { deleteLostBlobs, selectLostBlobs, selectLostHashes } from '../../store/documents/lost-contents.ts'
+import { deleteLostBlobs, selectLostBlobs, selectLostHashes } from '../../store/documents/lost-blobs.ts'
 import { atomically } from '../../store/engine.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import type { Clock } from '../../values/dates.ts'
@@ -15,10 +15,10 @@ import { removeDropped } from './removal.ts'
 import type { Batch } from './uploads/checks.ts'
 
 /**
- * Checks the lost contents. Deletes the record of a content that exists again or has no row. For a data directory
+ * Checks the lost blobs. Deletes the record of a blob that exists again or has no row. For a data directory
  * only while no upload is under way.
  */
-export async function settleLostContents(
+export async function settleLostBlobs(
   db: WriteDb,
   blobs: BlobReader,
 ): Promise<{ restored: number; lost: number }> {
@@ -33,16 +33,16 @@ export async function settleLostContents(
   return { restored: restored.length, lost: losses.length - restored.length - unnamed.length }
 }
 
-/** Stores lost contents from a repeated upload, which makes no rows. */
-export async function restoreLostContents(
+/** Stores lost blobs from a repeated upload, which makes no rows. */
+export async function restoreLostBlobs(
   { db, blobs, clock }: { db: WriteDb; blobs: Blobs; clock: Clock },
-  { contents }: Batch,
+  batch: Batch,
 ): Promise<void> {
-  const hashes = new Set(await selectLostHashes(db, blobHashes(contents)))
+  const hashes = new Set(await selectLostHashes(db, blobHashes(batch.blobs)))
   if (hashes.size === 0) return
-  await contents.commit(hashes)
+  await batch.blobs.commit(hashes)
   await atomically(db, async (trx) => {
-    const restored = uploadedContents(contents).filter(({ sha256 }) => hashes.has(sha256))
+    const restored = uploadedBlobs(batch.blobs).filter(({ sha256 }) => hashes.has(sha256))
     if (await blobs.addReferences(trx, restored)) await deleteLostBlobs(trx, [...hashes])
   })
   // Their documents may have been deleted since.
@@ -53,7 +53,7 @@ export async function restoreLostContents(
   await removeDropped(db, blobs, dropped)
 }
 
-/** True if a content can be read and its bytes have the right hash. */
+/** True if a blob can be read and its bytes have the right hash. */
 async function isSound(blobs: BlobReader, sha256: string): Promise<boolean> {
   try {
     const blob = await blobs.read(sha256)
@@ -64,11 +64,11 @@ async function isSound(blobs: BlobReader, sha256: string): Promise<boolean> {
   }
 }
 
-/** SHA-256 of the contents of an upload, without duplicates. */
-export function* blobHashes(contents: BlobBatch): Generator<string> {
-  for (const { sha256 } of uploadedContents(contents)) yield sha256
+/** SHA-256 of the blobs of an upload, without duplicates. */
+export function* blobHashes(blobs: BlobBatch): Generator<string> {
+  for (const { sha256 } of uploadedBlobs(blobs)) yield sha256
 }
 
-export function* uploadedContents(contents: BlobBatch): Generator<UploadedBlob> {
-  for (let at = 0; at < contents.count(); at++) yield contents.at(at)
+export function* uploadedBlobs(blobs: BlobBatch): Generator<UploadedBlob> {
+  for (let at = 0; at < blobs.count(); at++) yield blobs.at(at)
 }

@@ -1,11 +1,11 @@
-// Deletes documents for good. A transaction deletes the rows and drops their references to contents. Then a data
-// directory removes each content that no row names. After a crash in between the garbage collection removes the
-// contents; a row never lacks its content. The deletion is an event (decisions 1.9).
+// Deletes documents for good. A transaction deletes the rows and drops their references to blobs. Then a data
+// directory removes each blob that no row names. After a crash in between the garbage collection removes the
+// blobs; a row never lacks its blob. The deletion is an event (decisions 1.9).
 
 import { errorReason } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Blobs, Removal } from '../../store/blobs/blobs.ts'
-import { dropReferences, lockBlobRows } from '../../store/documents/content-rows.ts'
+import { dropReferences, lockBlobRows } from '../../store/documents/blob-rows.ts'
 import {
   type DocumentRow,
   deleteDocuments,
@@ -19,10 +19,10 @@ import type { Clock } from '../../values/dates.ts'
 
 export type RemovalResult = {
   documents: number
-  /** Contents that no other document needed, and their bytes. A shared store removes them later. */
+  /** Blobs that no other document needed, and their bytes. A shared store removes them later. */
   blobs: number
   bytes: number
-  /** Contents that no document needs, and that the store failed to remove. `because`: reason of the first. */
+  /** Blobs that no document needs, and that the store failed to remove. `because`: reason of the first. */
   kept?: number
   because?: string
 }
@@ -74,7 +74,7 @@ export async function removeDocuments(
   return errors.length > 0 ? { ...result, kept: errors.length, because: errorReason(errors[0]) } : result
 }
 
-/** Removes contents without references. A shared store waits for `--keep-removed` days. */
+/** Removes blobs without references. A shared store waits for `--keep-removed` days. */
 export async function removeDropped(
   db: WriteDb,
   blobs: Pick<Blobs, 'keepsRemoved' | 'removeFree'>,
@@ -84,7 +84,7 @@ export async function removeDropped(
   return blobs.removeFree(db, { names: hashes }) // the garbage collection retries those with errors
 }
 
-/** Logs contents that the store failed to remove: their documents are deleted, and the deletion has succeeded. */
+/** Logs blobs that the store failed to remove: their documents are deleted, and the deletion has succeeded. */
 export function logKept({ kept, because }: Pick<RemovalResult, 'kept' | 'because'>, log: Log): void {
   if (kept) log.warn('contents of deleted documents cannot be removed yet', { contents: kept, because })
 }

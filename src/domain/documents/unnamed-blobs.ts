@@ -1,8 +1,8 @@
 // Finds the blobs of documents that a shared database lost when it went back (decisions 7.9).
 
 import type { Blobs } from '../../store/blobs/blobs.ts'
-import { selectFreeNames, selectRemovalTimes } from '../../store/documents/content-rows.ts'
-import type { StoredName } from '../../store/documents/contents.ts'
+import type { StoredName } from '../../store/documents/blob-info.ts'
+import { selectFreeNames, selectRemovalTimes } from '../../store/documents/blob-rows.ts'
 import {
   type LossTime,
   mayBeLost,

@@ -21,7 +21,7 @@ export type ReferenceView = { type: string | null; number: string | null; code: 
 /** Side of the company, by its tax ids. */
 export type Direction = 'issued' | 'received' | 'other'
 
-/** Facts of a content. */
+/** Facts of a blob. */
 export type FactsView = {
   kind: string
   version: string | null

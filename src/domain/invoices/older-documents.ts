@@ -36,7 +36,7 @@ type ReadingDeps = {
 }
 
 /**
- * `invoices`, `faults`: contents that are invoices, or faulty ones. `unreadable`: documents without a sound content.
+ * `invoices`, `faults`: blobs that are invoices, or faulty ones. `unreadable`: documents without a sound blob.
  */
 export type ReadCounts = { documents: number; invoices: number; faults: number; unreadable: number }
 
@@ -79,7 +79,7 @@ type Run = {
 
 async function readDocuments(deps: ReadingDeps, run: Run): Promise<ReadCounts> {
   const { db, reads, lock, signal } = deps
-  const { recognizeContent } = await loadRecognition()
+  const { recognizeBlob } = await loadRecognition()
   const counts = createCounts()
   for (let before = run.before; before > 0 && !signal.aborted && !lock?.lost.aborted; ) {
     const [start, cpuBefore] = [performance.now(), process.cpuUsage()]
@@ -87,8 +87,8 @@ async function readDocuments(deps: ReadingDeps, run: Run): Promise<ReadCounts> {
     const ids: number[] = []
     const rows: StoredInvoice[] = []
     for (const { id, company_id, name, sha256 } of documents) {
-      const recognition = recognizeContent()
-      if (!(await recognizeBlob(deps.blobs, sha256, recognition.write))) {
+      const recognition = recognizeBlob()
+      if (!(await readForRecognition(deps.blobs, sha256, recognition.write))) {
         counts.unreadable += 1
         continue
       }
@@ -114,8 +114,8 @@ function createCounts(): ReadCounts {
   return { documents: 0, invoices: 0, faults: 0, unreadable: 0 }
 }
 
-/** Reads a content until the reader has enough. Returns false for one that is missing or altered. */
-async function recognizeBlob(
+/** Reads a blob until the reader has enough. Returns false for one that is missing or altered. */
+async function readForRecognition(
   blobs: BlobReader,
   sha256: string,
   write: (bytes: Uint8Array) => boolean,
@@ -126,7 +126,7 @@ async function recognizeBlob(
     for await (const chunk of blob.chunks()) if (!write(chunk)) break
     return true
   } catch (error) {
-    if (error instanceof AppError && error.code === 'failed') return false // an altered content
+    if (error instanceof AppError && error.code === 'failed') return false // an altered blob
     if (UNREADABLE.includes(String((error as NodeJS.ErrnoException).code))) return false
     throw error
   }

@@ -1,12 +1,12 @@
-// Recognizes invoices among uploaded contents, while they arrive: from the bytes, or else from the name of the file.
+// Recognizes invoices among uploaded blobs, while they arrive: from the bytes, or else from the name of the file.
 
 import { claveDate, createInvoiceReader, type InvoiceFacts } from '../../formats/invoices/invoice.ts'
 import { type NewInvoice, READER_VERSION } from '../../store/documents/invoices.ts'
 
-export type ContentRecognition = {
-  /** Reads the next bytes of the content. False: the following ones do not matter. */
+export type BlobRecognition = {
+  /** Reads the next bytes of the blob. False: the following ones do not matter. */
   write(bytes: Uint8Array): boolean
-  /** Returns the facts of the whole content. For a file other than XML: the facts in its name. Undefined: none. */
+  /** Returns the facts of the whole blob. For a file other than XML: the facts in its name. Undefined: none. */
   end(name: string): NewInvoice | undefined
 }
 
@@ -36,7 +36,7 @@ export const NO_FACTS: NewInvoice = {
   reader: READER_VERSION,
 }
 
-export function recognizeContent(): ContentRecognition {
+export function recognizeBlob(): BlobRecognition {
   const reader = createInvoiceReader()
   let isOfInterest = true
   return {

@@ -22,7 +22,7 @@ import { announceUpload } from '../documents/uploads/accept.ts'
 import { checkFreeSpace, checkQuotas, selectQuotas, withinQuotas } from '../documents/uploads/quotas.ts'
 import { HAS_ANSWER, storeBatch } from '../documents/uploads/store.ts'
 import { createUploadedFiles, type InvoiceTally } from '../documents/uploads/uploaded-files.ts'
-import { NO_FACTS, recognizeContent } from '../invoices/recognition.ts'
+import { NO_FACTS, recognizeBlob } from '../invoices/recognition.ts'
 import { mailKey } from './mail-key.ts'
 import { requireSameMailbox } from './mailbox-changes.ts'
 
@@ -87,15 +87,15 @@ async function storeParts(
   const bytes = parsed.parts.reduce((sum, part) => sum + part.bytes.length, 0)
   await checkFreeSpace(blobs, deps.minFree + bytes)
   using share = memory.open()
-  const contents = withinQuotas(quotas, blobs.beginBatch)(share)
+  const batch = withinQuotas(quotas, blobs.beginBatch)(share)
   try {
     const files = createUploadedFiles(share)
-    const parts: { part: MailPart; content: number; invoice: NewInvoice | undefined }[] = []
-    for (const part of parsed.parts) parts.push({ part, ...(await writePart(contents, part)) })
+    const parts: { part: MailPart; blob: number; invoice: NewInvoice | undefined }[] = []
+    for (const part of parsed.parts) parts.push({ part, ...(await writePart(batch, part)) })
     const clave = findOnlyClave(parts.map(({ invoice }) => invoice))
-    for (const { part, content, invoice } of parts) {
+    for (const { part, blob, invoice } of parts) {
       const { name, type: mimetype } = part
-      files.add({ name, mimetype, content, invoice: invoice ?? clave })
+      files.add({ name, mimetype, blob, invoice: invoice ?? clave })
     }
     const at = clock().toISOString()
     const insertOrigin = async (trx: WriteDb, runs: readonly IdRange[]) => {
@@ -112,7 +112,7 @@ async function storeParts(
     const party = { companyId, agentId: mail.agentId, ownerId: mailbox.owner_id }
     const runs = await storeBatch(
       { db, blobs },
-      { ...party, files, contents },
+      { ...party, files, blobs: batch },
       { at, tokenId: null, insertOrigin },
       undefined,
     )
@@ -121,7 +121,7 @@ async function storeParts(
     deps.invoices.addAll(files.invoiceCounts())
     return { key, isNew: true, runs, count: files.count() }
   } finally {
-    await contents.discard() // has no effect on committed blobs
+    await batch.discard() // has no effect on committed blobs
   }
 }
 
@@ -132,16 +132,16 @@ async function hashPart({ bytes }: MailPart): Promise<string> {
 }
 
 async function writePart(
-  contents: BlobBatch,
+  batch: BlobBatch,
   { name, bytes }: MailPart,
-): Promise<{ content: number; invoice: NewInvoice | undefined }> {
-  const recognition = recognizeContent()
-  const writer = contents.begin()
+): Promise<{ blob: number; invoice: NewInvoice | undefined }> {
+  const recognition = recognizeBlob()
+  const writer = batch.begin()
   for await (const slice of sliceBytes(bytes)) {
     recognition.write(slice)
     await writer.write(slice)
   }
-  return { invoice: recognition.end(name), content: await writer.keep() }
+  return { invoice: recognition.end(name), blob: await writer.keep() }
 }
 
 /** Yields slices of a part. Requests have their turn between those of a large one. */

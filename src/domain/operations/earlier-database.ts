@@ -88,7 +88,7 @@ export async function countNewRows(dataDir: string, copy: string): Promise<NewRo
 }
 
 /**
- * Uses a copy as the database. The later database stays beside it under the returned name, with all contents, until
+ * Uses a copy as the database. The later database stays beside it under the returned name, with all blobs, until
  * `removeLaterDatabases`. A killed call leaves the later one in use.
  * @throws AppError `failed` while another process uses the database
  */
@@ -111,7 +111,7 @@ export function useCopy(dataDir: string, copy: string): string {
   return later
 }
 
-/** Removes what `useCopy` has left, and returns the names. From then on contents are deleted again. */
+/** Removes what `useCopy` has left, and returns the names. From then on blobs are deleted again. */
 export function removeLaterDatabases(dataDir: string): string[] {
   if (!existsSync(dataDir)) return []
   const names = readdirSync(dataDir).filter((name) => LATER.test(name))

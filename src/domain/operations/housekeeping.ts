@@ -38,13 +38,13 @@ type Deps = Pick<Engine, 'db' | 'reads' | 'clock' | 'takeLock'> & {
   log: Log
   /** Days for which events are stored (decisions 1.9). */
   keepEvents: number
-  contents: Pick<BlobStore, 'blobs' | 'lineage'>
-  /** Days for which a shared store retains contents that no document needs. */
+  blobStore: Pick<BlobStore, 'blobs' | 'lineage'>
+  /** Days for which a shared store retains blobs that no document needs. */
   keepRemovedDays: number
 }
 
 /**
- * Removes old events, old deliveries of hooks, expired answers of idempotency keys, and contents that no document
+ * Removes old events, old deliveries of hooks, expired answers of idempotency keys, and blobs that no document
  * needs. Forgets mails that left their folder long ago. Completes what earlier versions wrote: names of documents and
  * the end of the record.
  */
@@ -80,8 +80,8 @@ export function startHousekeeping(deps: Deps): Housekeeping {
 }
 
 async function tidyUp(deps: Deps, keepsOld: boolean, signal: AbortSignal): Promise<void> {
-  const { db, reads, clock, log, keepRemovedDays, contents } = deps
-  const { blobs } = contents
+  const { db, reads, clock, log, keepRemovedDays, blobStore } = deps
+  const { blobs } = blobStore
   if (signal.aborted) return
   const lock = await deps.takeLock('janitor')
   if (!lock) return // another node runs it
@@ -90,8 +90,8 @@ async function tidyUp(deps: Deps, keepsOld: boolean, signal: AbortSignal): Promi
     await countForOlderNodes(db, clock)
     await atomically(db, settleRecordEnd, lock)
     await foldNames({ db, reads, lock, signal })
-    await contents.lineage?.check() // another database may have documents in the store
-    const fault = await contents.lineage?.settleLineage()
+    await blobStore.lineage?.check() // another database may have documents in the store
+    const fault = await blobStore.lineage?.settleLineage()
     if (fault !== undefined) throw new AppError('failed', fault) // the database is a former primary or a copy
     const gc = await collectGarbage({ db, clock, blobs, keepRemovedDays, keepsOld }, lock, signal)
     logGarbage(gc, log)

@@ -11,7 +11,7 @@ import type { RateCache } from '../rates/rate-cache.ts'
 /** Newest day of a series, and id of a document; undefined: none is stored. */
 export type Samples = { rate: IsoDate | undefined; document: number | undefined }
 
-const MOST_TRIES = 10 // contents of single documents may have been lost before
+const MOST_TRIES = 10 // blobs of single documents may have been lost before
 
 /** @throws AppError `failed` when no newest document can be read; the error of the database */
 export async function readSamples(deps: { cache: RateCache; reads: ReadDb; blobs: Blobs }): Promise<Samples> {
@@ -33,7 +33,7 @@ async function readDocument({ reads, blobs }: { reads: ReadDb; blobs: Blobs }): 
   throw new AppError('failed', `the content of none of the ${documents.length} newest documents can be read`)
 }
 
-/** A content may be damaged since before the upgrade, so that the next one counts. */
+/** A blob may be damaged since before the upgrade, so that the next one counts. */
 async function isReadable({ sha256 }: DocumentRow, blobs: BlobReader): Promise<boolean> {
   try {
     const blob = await blobs.read(sha256)

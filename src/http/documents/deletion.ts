@@ -55,13 +55,13 @@ export function deletionEndpoint({
         const request = String(event.context.requestId)
         log.info('document deleted', { id: request, document: id, company, agent, sha256, token: token.name })
       })
-      const { documents, blobs: contents, kept = 0 } = result
+      const { documents, blobs: count, kept = 0 } = result
       if (documents === 0) throw new AppError('not-found', 'Document not found') // by another, a moment ago
       logKept(result, log)
       return freshReply({
         status: 'success',
         id: document.id,
-        content: contents + kept > 0 ? 'deleted' : 'kept',
+        content: count + kept > 0 ? 'deleted' : 'kept',
       })
     },
   })

@@ -44,7 +44,7 @@ const RateCheckOut = v.pipe(
   v.description('Comparison with the rates as they are now; of currencies other than CRC'),
 )
 
-/** An invoice as a content has it, or what is known of a file that belongs to one. */
+/** An invoice as a blob has it, or what is known of a file that belongs to one. */
 export const InvoiceOut = v.pipe(
   v.union([
     v.object({

@@ -195,7 +195,7 @@ const RUNS_SHOWN = 20
 const ORPHANS_SHOWN = 1000
 
 export function statusEndpoints(deps: StatusDeps): AnyEndpoint[] {
-  const { db, cache, backups, blobs: contents, totals } = deps
+  const { db, cache, backups, blobs: blobStore, totals } = deps
   return [
     get({
       path: '/api/v1/status',
@@ -223,11 +223,11 @@ export function statusEndpoints(deps: StatusDeps): AnyEndpoint[] {
             documents,
             contents: blobs,
             content_bytes: blobBytes,
-            free_bytes: await contents.freeBytes?.(),
+            free_bytes: await blobStore.freeBytes?.(),
           },
           invoices: await unreadOut(db),
           mail: await mailOut(db),
-          losses: contents.keepsRemoved ? await lossesOut(db) : undefined,
+          losses: blobStore.keepsRemoved ? await lossesOut(db) : undefined,
           backup: backups ? backupOut(backups.status()) : null,
           runs: await selectDescribedRuns(db, RUNS_SHOWN),
           indicators: await indicatorsOut(deps),

@@ -52,8 +52,8 @@ export async function openPdf(
 ): Promise<Reply> {
   const { document, token } = await requireReadable(db, sessionToken, documentId)
   event.context.token = token
-  const content = await blobs.read(document.sha256)
-  if (content?.size !== document.size) {
+  const blob = await blobs.read(document.sha256)
+  if (blob?.size !== document.size) {
     throw new Error(`the blob ${document.sha256} is missing or has another size`)
   }
   const headers = {
@@ -62,7 +62,7 @@ export async function openPdf(
     'content-length': String(document.size),
   }
   if (event.req.method === 'HEAD') return { body: '', headers }
-  return { body: logFailure(content.chunks(), log, String(event.context.requestId)), headers }
+  return { body: logFailure(blob.chunks(), log, String(event.context.requestId)), headers }
 }
 
 async function requireReadable(db: ReadDb, token: SessionToken | undefined, id: number) {

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto'
 import type { MemoryShare } from '../../runtime/memory-budget.ts'
 import type { Semaphore } from '../../runtime/semaphore.ts'
 import { storageError } from '../../runtime/storage-error.ts'
-import type { UploadedBlob } from '../documents/contents.ts'
+import type { UploadedBlob } from '../documents/blob-info.ts'
 import { createBlobTable } from './blob-table.ts'
 import { CALLS_AT_ONCE } from './commit.ts'
 import { inParallel } from './parallel.ts'
@@ -53,7 +53,7 @@ const SMALL = 64 * 1024
 const WAITING = 64
 
 export function createBlobBatch(store: BatchStore, memory: MemoryShare): BlobBatch {
-  const contents = createBlobTable(memory)
+  const table = createBlobTable(memory)
   const writing = new Set<Promise<void>>()
   const large = new Set<BlobWriter>()
   let waiting: StagedBlob[] = []
@@ -67,8 +67,8 @@ export function createBlobBatch(store: BatchStore, memory: MemoryShare): BlobBat
 
   const selectFiles = (isMeant: (sha256: string) => boolean) => ({
     *[Symbol.iterator]() {
-      for (let index = 0; index < contents.count(); index++) {
-        const { sha256, file } = contents.at(index)
+      for (let index = 0; index < table.count(); index++) {
+        const { sha256, file } = table.at(index)
         if (isMeant(sha256)) yield { path: filePath(file), sha256 }
       }
     },
@@ -120,10 +120,10 @@ export function createBlobBatch(store: BatchStore, memory: MemoryShare): BlobBat
   const keepSmall = async (bytes: Buffer): Promise<number> => {
     if (failure) throw failure.error
     const sha256 = hash('sha256', bytes, 'buffer')
-    const existingIndex = contents.find(sha256)
+    const existingIndex = table.find(sha256)
     if (existingIndex !== undefined) return existingIndex
     const file = files++
-    const index = contents.add(sha256, bytes.length, file)
+    const index = table.add(sha256, bytes.length, file)
     await startSmall(file, bytes)
     return index
   }
@@ -132,13 +132,13 @@ export function createBlobBatch(store: BatchStore, memory: MemoryShare): BlobBat
     large.delete(writer)
     const blob = await writer.finish()
     const sha256 = Buffer.from(blob.sha256, 'hex')
-    const existingIndex = contents.find(sha256)
+    const existingIndex = table.find(sha256)
     if (existingIndex !== undefined) {
       await blob.discard()
       return existingIndex
     }
     try {
-      const index = contents.add(sha256, blob.size, file)
+      const index = table.add(sha256, blob.size, file)
       await staged(blob)
       return index
     } catch (error) {
@@ -161,9 +161,9 @@ export function createBlobBatch(store: BatchStore, memory: MemoryShare): BlobBat
   }
 
   return {
-    count: contents.count,
+    count: table.count,
     at(index) {
-      const { sha256, size, file } = contents.at(index)
+      const { sha256, size, file } = table.at(index)
       return { sha256, size, ...('startedAt' in commitFiles && { object: filePath(file), ...commitFiles }) }
     },
     begin() {

@@ -1,9 +1,9 @@
 // Contract of a blob store, for a folder (folder.ts) and for a bucket of objects. The rows name the blobs that are
-// needed (content-rows.ts).
+// needed (blob-rows.ts).
 
 import type { MemoryShare } from '../../runtime/memory-budget.ts'
 import type { IsoDate } from '../../values/dates.ts'
-import type { BlobInfo, StoredName, UploadedBlob } from '../documents/contents.ts'
+import type { BlobInfo, StoredName, UploadedBlob } from '../documents/blob-info.ts'
 import type { Lock } from '../engine.ts'
 import type { WriteDb } from '../tables.ts'
 import type { BlobBatch } from './batch.ts'
@@ -21,7 +21,7 @@ export type Blobs = BlobReader & {
    * Called in the transaction that writes the rows of committed blobs, before those rows. False: the last document of
    * an equal blob was deleted since the commit, and nothing may be written.
    */
-  addReferences(trx: WriteDb, contents: Iterable<UploadedBlob>): Promise<boolean>
+  addReferences(trx: WriteDb, blobs: Iterable<UploadedBlob>): Promise<boolean>
   /** Lists the names of all blobs, rising: each its SHA-256, or its object in a bucket. */
   list(): AsyncGenerator<StoredName>
   /** Returns the time at which a blob was written; undefined when there is none of this name. */

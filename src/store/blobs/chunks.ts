@@ -73,14 +73,14 @@ export async function* fileChunks(
  * Yields the chunks of a whole blob and checks their hash before the last one.
  * @throws AppError `failed` instead of the last chunk if the hash differs
  */
-export async function* checkedChunks(chunks: Chunks, content: { sha256: string; size: number }): Chunks {
+export async function* checkedChunks(chunks: Chunks, blob: { sha256: string; size: number }): Chunks {
   const hash = createHash('sha256')
   let byteCount = 0
   const check = () => {
-    if (byteCount !== content.size || hash.digest('hex') === content.sha256) return
-    throw new AppError('failed', `the content ${content.sha256} was altered on the disk: see cambista doctor`)
+    if (byteCount !== blob.size || hash.digest('hex') === blob.sha256) return
+    throw new AppError('failed', `the content ${blob.sha256} was altered on the disk: see cambista doctor`)
   }
-  if (content.size === 0) check() // an empty file has no last chunk
+  if (blob.size === 0) check() // an empty file has no last chunk
   for await (const chunk of chunks) {
     hash.update(chunk)
     byteCount += chunk.length

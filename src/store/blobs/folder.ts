@@ -13,8 +13,8 @@ import { createSemaphore } from '../../runtime/semaphore.ts'
 import { storageError } from '../../runtime/storage-error.ts'
 import type { Clock, IsoDate } from '../../values/dates.ts'
 import { splitBatches } from '../batches.ts'
-import { insertReferences, ROWS_AT_ONCE } from '../documents/content-rows.ts'
-import type { UploadedBlob } from '../documents/contents.ts'
+import type { UploadedBlob } from '../documents/blob-info.ts'
+import { insertReferences, ROWS_AT_ONCE } from '../documents/blob-rows.ts'
 import type { WriteDb } from '../tables.ts'
 import { createBlobBatch } from './batch.ts'
 import { createBlobReader } from './blob-reader.ts'
@@ -45,7 +45,7 @@ const SHA256 = /^[0-9a-f]{64}$/
 const TWO_DIGITS = /^[0-9a-f]{2}$/
 /** Subfolder of unreferenced blobs, which are deleted after --keep-removed days. */
 export const REMOVED_FOLDER = 'removed'
-/** File in the folder: contents are moved into `removed/` and never deleted, since a later database needs them. */
+/** File in the folder: blobs are moved into `removed/` and never deleted, since a later database needs them. */
 export const HOLD_FILE = 'held'
 const REMOVED_NAME = /^(\d{4}-\d\d-\d\d)\.([0-9a-f]{64})$/
 
@@ -92,10 +92,10 @@ export async function openBlobFolder(
 
   // A deletion unlinks inside a transaction, and SQLite runs one at a time: a file that exists now stays. So on one
   // machine a synchronous check of each name is enough.
-  const allExist = async (contents: readonly UploadedBlob[]) => {
-    if (!storeId) return contents.every(({ sha256 }) => existsSync(finalPath(sha256)))
+  const allExist = async (blobs: readonly UploadedBlob[]) => {
+    if (!storeId) return blobs.every(({ sha256 }) => existsSync(finalPath(sha256)))
     let missing = 0
-    await inParallel(contents, CALLS_AT_ONCE, async ({ sha256 }) => {
+    await inParallel(blobs, CALLS_AT_ONCE, async ({ sha256 }) => {
       const file = await unlessMissing(fs.open(finalPath(sha256), 'r'))
       await file?.close()
       if (!file) missing += 1
@@ -105,15 +105,13 @@ export async function openBlobFolder(
 
   // PostgreSQL ends a transaction that is idle for seconds, and checks over a network take time. So inserts of rows and
   // checks of files alternate.
-  const addReferences = async (trx: WriteDb, contents: Iterable<UploadedBlob>) => {
+  const addReferences = async (trx: WriteDb, blobs: Iterable<UploadedBlob>) => {
     await storeId?.verify(trx).catch((cause: unknown) => {
       // The mount went away: the new files are on this machine's own disk.
       throw new AppError('unavailable', 'The folder of documents is not there: try again later', { cause })
     })
     const at = clock().toISOString()
-    const ordered = storeId
-      ? [...contents].sort((one, other) => (one.sha256 < other.sha256 ? -1 : 1))
-      : contents
+    const ordered = storeId ? [...blobs].sort((one, other) => (one.sha256 < other.sha256 ? -1 : 1)) : blobs
     let isWhole = true
     for (const some of splitBatches(ordered, ROWS_AT_ONCE)) {
       await insertReferences(trx, some, at)

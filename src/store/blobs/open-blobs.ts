@@ -4,7 +4,7 @@
 import { join } from 'node:path'
 import { AppError } from '../../runtime/errors.ts'
 import type { Clock } from '../../values/dates.ts'
-import { hasBlobs } from '../documents/content-rows.ts'
+import { hasBlobs } from '../documents/blob-rows.ts'
 import type { Engine } from '../engine.ts'
 import type { BucketConfig, StorageConfig } from '../storage-config.ts'
 import type { ReadDb } from '../tables.ts'
@@ -45,13 +45,13 @@ export async function openBlobStore(
     const storeId = openStoreId(db, bucket.storeIds, lineage)
     const blobs: Blobs = {
       ...bucket,
-      async addReferences(trx, contents) {
+      async addReferences(trx, added) {
         await storeId.ensureVerified(trx).catch((cause: unknown) => {
           throw new AppError('unavailable', 'The bucket of documents cannot be used: try again later', {
             cause,
           })
         })
-        return bucket.addReferences(trx, contents)
+        return bucket.addReferences(trx, added)
       },
     }
     return {
@@ -77,7 +77,7 @@ export async function openBlobStore(
 }
 
 /** Opens blobs for a command that only reads. */
-export async function openContentReader(
+export async function openBlobReader(
   { dataDir, blobs: place }: Pick<StorageConfig, 'dataDir' | 'blobs'>,
   { kind, db, clock }: Pick<Engine, 'kind' | 'clock'> & { db: ReadDb },
 ): Promise<Disposable & { blobs: BlobReader }> {

@@ -1,8 +1,8 @@
 // Removes unreferenced blobs: files inside transactions, objects in parallel.
 
 import { splitBatches } from '../batches.ts'
-import { deleteRemoved, selectFreeNames, takeFreeFiles } from '../documents/content-rows.ts'
-import type { StoredName } from '../documents/contents.ts'
+import type { StoredName } from '../documents/blob-info.ts'
+import { deleteRemoved, selectFreeNames, takeFreeFiles } from '../documents/blob-rows.ts'
 import { atomically } from '../engine.ts'
 import type { WriteDb } from '../tables.ts'
 import type { Blobs, Removal, RemovalWork } from './blobs.ts'

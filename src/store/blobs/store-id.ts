@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../runtime/errors.ts'
-import { ensureStoreId, findStoreId, updateStoreId } from '../documents/content-rows.ts'
+import { ensureStoreId, findStoreId, updateStoreId } from '../documents/blob-rows.ts'
 import { atomically, type Lineage, type LineageMark } from '../engine.ts'
 import type { WriteDb } from '../tables.ts'
 

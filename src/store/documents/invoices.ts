@@ -43,7 +43,7 @@ export type CopyGroup = {
   last_id: number
 }
 
-/** Finds all contents with the claves of these invoices. `agentId`: only documents for this agent. */
+/** Finds all blobs with the claves of these invoices. `agentId`: only documents for this agent. */
 export async function selectCopyGroups(
   db: ReadDb,
   invoices: readonly Pick<StoredInvoice, 'company_id' | 'clave'>[],

@@ -4,7 +4,7 @@
 
 import { insertBatches } from '../rows.ts'
 import type { ReadDb, Row, WriteDb } from '../tables.ts'
-import type { StoredName } from './contents.ts'
+import type { StoredName } from './blob-info.ts'
 
 /** `object`: its name in the store. */
 export type OrphanedBlob = Row<'orphaned_contents'>

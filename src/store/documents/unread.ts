@@ -66,7 +66,7 @@ export function selectUnread(
 
 /**
  * Replaces the facts of documents. Deleted documents get none. Without new facts those of a mail
- * remain, since the content does not have them.
+ * remain, since the blob does not have them.
  */
 export async function replaceInvoices(
   trx: WriteDb,

@@ -4,7 +4,7 @@
 import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { flush } from '../../runtime/file-hash.ts'
-import type { LostBlob } from '../documents/lost-contents.ts'
+import type { LostBlob } from '../documents/lost-blobs.ts'
 import { SCHEMA_VERSION } from '../migrations.ts'
 import { type Counters, raiseCounters } from './id-counters.ts'
 import { nativeBinding } from './native.ts'

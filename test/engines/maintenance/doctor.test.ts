@@ -204,7 +204,7 @@ async function shared(t: TestContext) {
   const examine = async ({ readAll = false, engine = node, folder: looked = folder } = {}) => {
     using contents = await openBlobStore({ dataDir: '', blobs: { folder: looked } }, engine)
     const result = await examineShared({
-      ...{ engine, contents, readAll, providers: [bccr] },
+      ...{ engine, blobStore: contents, readAll, providers: [bccr] },
       signal: new AbortController().signal,
       beforeRecheck: async () => {},
     })

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { renewDatabase } from '../../../src/domain/operations/move/restored.ts'
-import { selectLostBlobs } from '../../../src/store/documents/lost-contents.ts'
+import { selectLostBlobs } from '../../../src/store/documents/lost-blobs.ts'
 import { atomically, type Engine } from '../../../src/store/engine.ts'
 import { tablesWithCounters } from '../../../src/store/ids.ts'
 import { selectMeta } from '../../../src/store/meta.ts'
@@ -87,7 +87,7 @@ test('the time since the last lease renewal is a gap of the record', async (t) =
 test('contents that were not put back are known to be lost, and no others', async (t) => {
   const { node } = await putBack(t)
   const result = await renew(node, [KEPT, 'd'.repeat(64)])
-  assert.deepEqual([result.contents, result.lost], [3, 2])
+  assert.deepEqual([result.blobCount, result.lost], [3, 2])
   const lostBlobs = await selectLostBlobs(node.db)
   assert.deepEqual(
     lostBlobs.map(({ sha256, fault }) => [sha256, fault]),

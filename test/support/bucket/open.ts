@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { type BucketSettings, openBucket } from '../../../src/store/blobs/bucket/bucket.ts'
-import { findObject } from '../../../src/store/documents/content-rows.ts'
+import { findObject } from '../../../src/store/documents/blob-rows.ts'
 import type { WriteDb } from '../../../src/store/tables.ts'
 import { temporaryDatabase, temporaryDirectory } from '../temporary.ts'
 import { type FakeBucket, startFakeBucket } from './fake-bucket.ts'

@@ -2,7 +2,7 @@
 
 import { removeDropped } from '../../../src/domain/documents/removal.ts'
 import type { Blobs } from '../../../src/store/blobs/blobs.ts'
-import { dropReferences, lockBlobRows } from '../../../src/store/documents/content-rows.ts'
+import { dropReferences, lockBlobRows } from '../../../src/store/documents/blob-rows.ts'
 import { atomically } from '../../../src/store/engine.ts'
 import type { WriteDb } from '../../../src/store/tables.ts'
 

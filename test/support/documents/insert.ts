@@ -2,7 +2,7 @@
 
 import { splitBatches } from '../../../src/store/batches.ts'
 import { insertAttachments, type NewAttachment } from '../../../src/store/documents/attachments.ts'
-import { insertReferences } from '../../../src/store/documents/content-rows.ts'
+import { insertReferences } from '../../../src/store/documents/blob-rows.ts'
 import { insertCounts } from '../../../src/store/documents/counts.ts'
 import { allocateDocumentIds, insertDocuments } from '../../../src/store/documents/documents.ts'
 import type { WriteDb } from '../../../src/store/tables.ts'

@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDocuments } from '../../../src/domain/documents/uploads/upload.ts'
-import { recognizeContent } from '../../../src/domain/invoices/recognition.ts'
+import { recognizeBlob } from '../../../src/domain/invoices/recognition.ts'
 import { createUploadReader } from '../../../src/http/documents/uploads/json-body.ts'
 import { createMemoryBudget } from '../../../src/runtime/memory-budget.ts'
 import { createSemaphore } from '../../../src/runtime/semaphore.ts'
@@ -66,7 +66,7 @@ async function read(count: number) {
     beginBatch,
     memory: share,
     watch: async () => {},
-    recognize: recognizeContent,
+    recognize: recognizeBlob,
   })
   await reader.read(body(count))
   const { documents } = reader.upload

@@ -10,7 +10,7 @@ import {
   type UploadedDocuments,
   type UploadedField,
 } from '../../../src/domain/documents/uploads/upload.ts'
-import { recognizeContent } from '../../../src/domain/invoices/recognition.ts'
+import { recognizeBlob } from '../../../src/domain/invoices/recognition.ts'
 import type { UploadReader } from '../../../src/http/documents/uploads/body-reader.ts'
 import { createUploadReader } from '../../../src/http/documents/uploads/json-body.ts'
 import { AppError } from '../../../src/runtime/errors.ts'
@@ -72,7 +72,7 @@ export function openReader(
     beginBatch,
     memory,
     watch: async () => {},
-    recognize: recognizeContent,
+    recognize: recognizeBlob,
   })
   return { ...reader, held: budget.usedBytes, release: () => memory[Symbol.dispose]() }
 }
@@ -94,7 +94,7 @@ export async function read(...pieces: (string | Uint8Array)[]): Promise<ReadUplo
     await reader.read(streamPieces(pieces))
     const { documents, ...ids } = reader.upload
     const readDocuments = isDocuments(documents) ? describeDocuments(documents) : documents
-    const referencedCount = isDocuments(documents) ? (documents.valid?.contents.count() ?? 0) : 0
+    const referencedCount = isDocuments(documents) ? (documents.valid?.blobs.count() ?? 0) : 0
     assert.equal(memory.live.size, referencedCount, 'contents that nothing names')
     return { ...ids, documents: readDocuments }
   } finally {
@@ -108,8 +108,8 @@ export async function read(...pieces: (string | Uint8Array)[]): Promise<ReadUplo
 function describeDocuments({ total, faulty, faults, valid }: UploadedDocuments): ReadDocuments {
   if (!valid) return { total, faulty, faults }
   assert.deepEqual([total, faulty], [valid.files.count(), 0])
-  const { readBlob } = valid.contents as MemoryBatch
-  const files = [...valid.files].map((file) => ({ ...file, content: readBlob(file.content).toString() }))
+  const { readBlob } = valid.blobs as MemoryBatch
+  const files = [...valid.files].map(({ blob, ...file }) => ({ ...file, content: readBlob(blob).toString() }))
   return { files }
 }
 

@@ -46,17 +46,17 @@ export const databaseRestored = command({
       const { blobs } = store
       const progressLine = createProgress(terminal)
       const progress = (done: number) => progressLine.show(`${done} contents`)
-      const { epoch, ids, gap, contents, lost } = await renewDatabase({
+      const { epoch, ids, gap, blobCount, lost } = await renewDatabase({
         ...{ db, blobs, lineage: store.lineage, isCopy, clock, progress },
       }).finally(progressLine.clear)
       const [from, to] = gap ? [gap.from, gap.to].map((ms) => new Date(ms).toISOString()) : []
-      const document = { epoch, last_ids: ids, unknown: gap ? { from, to } : null, contents, lost }
+      const document = { epoch, last_ids: ids, unknown: gap ? { from, to } : null, contents: blobCount, lost }
       printResult(terminal, options, document, [
         `the database is another one now: the next document is ${(ids.documents ?? 0) + 1}`,
         gap
           ? `what was answered from ${from} to ${to} is not known (as_of)`
           : 'it had answered nothing before',
-        `${contents} contents, ${lost} of them missing${lost > 0 ? ': cambista doctor names their documents' : ''}`,
+        `${blobCount} contents, ${lost} of them missing${lost > 0 ? ': cambista doctor names their documents' : ''}`,
         'keys and tokens that were revoked since are valid again: revoke them once more',
         ...(isCopy
           ? [

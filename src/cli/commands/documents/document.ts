@@ -82,10 +82,10 @@ export const documentExport = command({
       }
       const blob = await blobs.read(document.sha256)
       if (!blob) throw new AppError('failed', `the content of document ${id} is missing (${document.sha256})`)
-      const content = verifiedBytes(document, blob.stream(), terminal.stop)
-      if (out === undefined) for await (const bytes of content) terminal.out(bytes)
+      const chunks = verifiedBytes(document, blob.stream(), terminal.stop)
+      if (out === undefined) for await (const bytes of chunks) terminal.out(bytes)
       else {
-        await writeNewFile(out, content)
+        await writeNewFile(out, chunks)
         const line = `document ${id} (${document.size} bytes) written to ${out}`
         printResult(terminal, options, { ...document, file: out }, [line])
       }

@@ -45,8 +45,8 @@ export const documentDelete = command({
             ? 'stays until a server can remove it'
             : 'stays: another document has the same'
       const removal = blobs.keepsRemoved ? `its content goes later (${GC_OPTION})` : 'its content too'
-      const content = result.blobs > 0 ? removal : `its content ${remains}`
-      printResult(terminal, options, { ...result, id }, [`document ${id} is deleted, ${content}`])
+      const fate = result.blobs > 0 ? removal : `its content ${remains}`
+      printResult(terminal, options, { ...result, id }, [`document ${id} is deleted, ${fate}`])
     })
   },
 })

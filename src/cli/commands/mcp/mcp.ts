@@ -17,7 +17,7 @@ import { DEFAULT_PROVIDER, FIRST_DAY } from '../../../providers/list.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import type { Log } from '../../../runtime/log.ts'
 import { openModeFault } from '../../../runtime/open-mode.ts'
-import { openContentReader } from '../../../store/blobs/open-blobs.ts'
+import { openBlobReader } from '../../../store/blobs/open-blobs.ts'
 import { findResult } from '../../../store/documents/results.ts'
 import { openReader } from '../../../store/open-engine.ts'
 import type { StorageConfig } from '../../../store/storage-config.ts'
@@ -58,7 +58,7 @@ async function serveData(
   await using parts = new AsyncDisposableStack()
   const reader = parts.adopt(await openReader(config), (one) => one.close())
   const { db, clock } = reader
-  const { blobs } = parts.use(await openContentReader(config, reader))
+  const { blobs } = parts.use(await openBlobReader(config, reader))
   const cache = await openRateCache(db, terminal.providers)
   const invoiceRates: InvoiceRates = { cache, clock, provider: DEFAULT_PROVIDER }
   const answer = createLocalHandler({

@@ -15,7 +15,7 @@ import type { ReadDb, WriteDb } from '../../../store/tables.ts'
 import type { Clock } from '../../../values/dates.ts'
 import { type Access, checkAgentAccess, checkCompanyAccess } from '../access.ts'
 import type { DocumentWaiters } from '../arrivals.ts'
-import { restoreLostContents } from '../regained-blobs.ts'
+import { restoreLostBlobs } from '../regained-blobs.ts'
 import { type Batch, checkUpload, type DuplicateRefusal } from './checks.ts'
 import { computeFingerprint } from './fingerprint.ts'
 import { checkQuotas, type Quota, selectQuotas } from './quotas.ts'
@@ -88,8 +88,8 @@ export async function acceptUpload(
   // Before the references are checked: a stored upload stays accepted, though its agent may be inactive now.
   const repeated = await findRepeated()
   if (repeated) {
-    await restoreLostContents({ db, blobs, clock }, batch)
-    await batch.contents.discard()
+    await restoreLostBlobs({ db, blobs, clock }, batch)
+    await batch.blobs.discard()
     return repeated
   }
   checkCompanyAccess(access, batch.companyId)

@@ -15,10 +15,7 @@ const PARAMETER = new RegExp(`[\\t ]*;[\\t ]*(?:${TOKEN}=(?:${TOKEN}|${QUOTED}))
 const TYPE = new RegExp(`^(${TOKEN})/(${TOKEN})`)
 const MAX_PART = 127 // length of a type and of a subtype (RFC 6838, 4.2)
 
-const CONTENT_FAULTS: Record<
-  Exclude<UploadedDocument['content'], 'good' | undefined> | 'missing',
-  UploadFault
-> = {
+const BLOB_FAULTS: Record<Exclude<UploadedDocument['blob'], 'good' | undefined> | 'missing', UploadFault> = {
   'not base64': { field: 'base64', message: NOT_BASE64 },
   'not a string': { field: 'base64', message: 'base64 must be a string' },
   empty: { field: 'base64', message: 'base64 is empty' },
@@ -38,7 +35,7 @@ export function validateDocument(document: UploadedDocument | undefined): Upload
   return (
     validateText('name', document.name, nameFault) ??
     validateText('mimetype', document.mimetype, mimetypeFault) ??
-    (document.content === 'good' ? undefined : CONTENT_FAULTS[document.content ?? 'missing'])
+    (document.blob === 'good' ? undefined : BLOB_FAULTS[document.blob ?? 'missing'])
   )
 }
 

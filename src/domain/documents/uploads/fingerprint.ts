@@ -7,7 +7,7 @@ import type { Batch } from './checks.ts'
 const FILES_AT_ONCE = 200 // takes 1 to 2 ms
 
 /**
- * Computes a fingerprint of ids, names, types and contents: equal exactly for equal requests. The
+ * Computes a fingerprint of ids, names, types and blobs: equal exactly for equal requests. The
  * priority 0 and stored duplicates are left out, as in earlier fingerprints.
  */
 export async function computeFingerprint({
@@ -17,13 +17,13 @@ export async function computeFingerprint({
   priority = 0,
   duplicates,
   files,
-  contents,
+  blobs,
 }: Batch): Promise<string> {
   const hash = createHash('sha256').update(`[${companyId},${agentId},${ownerId},[`)
   let index = 0
-  for (const { name, mimetype, content } of files) {
+  for (const { name, mimetype, blob } of files) {
     if (index > 0) hash.update(',')
-    hash.update(JSON.stringify([name, mimetype, contents.at(content).sha256]))
+    hash.update(JSON.stringify([name, mimetype, blobs.at(blob).sha256]))
     if (++index % FILES_AT_ONCE === 0) await setImmediate()
   }
   const options = [priority > 0 && `,${priority}`, duplicates && ',"refuse"'].filter(Boolean).join('')

@@ -48,8 +48,8 @@ function takeGroup(waiting: Member[]): Member[] {
   const hashes = new Set<string>()
   let documents = 0
   for (const member of waiting) {
-    const { files, contents } = member.upload.batch
-    const ownHashes = [...blobHashes(contents)]
+    const { files, blobs } = member.upload.batch
+    const ownHashes = [...blobHashes(blobs)]
     if (documents + files.count() > DOCUMENTS || ownHashes.some((hash) => hashes.has(hash))) continue
     documents += files.count()
     for (const hash of ownHashes) hashes.add(hash)
@@ -79,7 +79,7 @@ async function commitGroup(group: readonly Member[], commit: Commit): Promise<vo
 
 /**
  * Returns whether the database failed: then no upload is the cause, and a lost commit may have succeeded. A lock that is
- * not free in time is one upload's: another transaction has its agent or its content.
+ * not free in time is one upload's: another transaction has its agent or its blob.
  */
 function isDatabaseFailure(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined

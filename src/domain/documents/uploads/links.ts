@@ -58,7 +58,7 @@ export function openUploadLinks({
     async make({ tokenId, access }, document) {
       checkWritable(db)
       const { companyId, agentId, ownerId, name, mimetype } = document
-      const fault = validateDocument({ name, mimetype, content: 'good' })
+      const fault = validateDocument({ name, mimetype, blob: 'good' })
       if (fault) throw new AppError('bad-request', fault.message)
       checkCompanyAccess(access, companyId)
       checkAgentAccess(access, agentId)

@@ -7,7 +7,7 @@ import { isOutcomeUnknown, storageError } from '../../../runtime/storage-error.t
 import { splitBatches } from '../../../store/batches.ts'
 import type { Blobs } from '../../../store/blobs/blobs.ts'
 import { insertAttachments } from '../../../store/documents/attachments.ts'
-import type { UploadedBlob } from '../../../store/documents/contents.ts'
+import type { UploadedBlob } from '../../../store/documents/blob-info.ts'
 import { type Parties, selectUploadContext, type UploadContext } from '../../../store/documents/context.ts'
 import { insertCounts, type NewCounts } from '../../../store/documents/counts.ts'
 import {
@@ -23,12 +23,12 @@ import {
   rangeIds,
 } from '../../../store/documents/idempotency.ts'
 import { insertInvoices, type StoredInvoice } from '../../../store/documents/invoices.ts'
-import { deleteLostBlobs, selectLostHashes } from '../../../store/documents/lost-contents.ts'
+import { deleteLostBlobs, selectLostHashes } from '../../../store/documents/lost-blobs.ts'
 import { addUsed } from '../../../store/documents/usage.ts'
 import { atomically } from '../../../store/engine.ts'
 import type { ReadDb, WriteDb } from '../../../store/tables.ts'
 import { queueDocuments } from '../../hooks/queued-events.ts'
-import { blobHashes, uploadedContents } from '../regained-blobs.ts'
+import { blobHashes, uploadedBlobs } from '../regained-blobs.ts'
 import { type Batch, rejectReferences } from './checks.ts'
 import { refuseDuplicates } from './duplicates.ts'
 import { checkQuotas, selectQuotas, uploadQuotas } from './quotas.ts'
@@ -90,13 +90,13 @@ export async function storeBatch(
   checkQuotas(quotas, bytes) // before gigabytes are flushed in vain
   const upload: StagedUpload = { batch, origin, record, bytes }
   try {
-    await batch.contents.commit()
+    await batch.blobs.commit()
     if (commitInGroup && quotas.length === 0) return await commitInGroup(upload)
     const [runs] = await insertUploads(db, blobs, [upload])
     return runs
   } catch (error) {
     const failure = storageError(error)
-    if (!mayBeCommitted(error)) await removeContents(db, blobs, batch)
+    if (!mayBeCommitted(error)) await removeBlobs(db, blobs, batch)
     if (failure === HAS_ANSWER) return undefined
     throw failure
   }
@@ -115,7 +115,7 @@ export function insertUploads(
   const insert = async (trx: WriteDb) => {
     const contexts = await lockContexts(trx, uploads)
     const hasLost = contexts.some((context) => context.hasLost)
-    const attachments = await insertContents(trx, blobs, uploads, hasLost)
+    const attachments = await insertBlobs(trx, blobs, uploads, hasLost)
     await insertCounts(trx, uploads.map(arrivalCounts))
     // From here on other uploads wait for the sums and the ids.
     await addUsed(
@@ -166,23 +166,23 @@ async function lockContexts(trx: WriteDb, uploads: readonly StagedUpload[]): Pro
   return uploads.map((upload) => contexts.get(joinParties(upload)) as UploadContext)
 }
 
-async function insertContents(
+async function insertBlobs(
   trx: WriteDb,
   blobs: Blobs,
   uploads: readonly StagedUpload[],
   hasLost: boolean,
 ): Promise<IdRun[]> {
-  // The last other document of the same content may have been deleted since the check.
-  if (!(await blobs.addReferences(trx, allContents(uploads)))) {
+  // The last other document of the same blob may have been deleted since the check.
+  if (!(await blobs.addReferences(trx, allBlobs(uploads)))) {
     throw new AppError('unavailable', 'The same content was being deleted: send it again')
   }
-  // The contents exist again.
+  // The blobs exist again.
   if (hasLost) await deleteLostBlobs(trx, await selectLostHashes(trx, allHashes(uploads)))
   const runs: IdRun[] = []
   for (const some of splitBatches(allFiles(uploads), ROWS_AT_ONCE)) {
     if (runs.length > 0) await setImmediate()
-    const rows = some.map(({ upload, file: { name, mimetype, content } }) => {
-      return { name, mimetype, ...upload.batch.contents.at(content), created_at: upload.origin.at }
+    const rows = some.map(({ upload, file: { name, mimetype, blob } }) => {
+      return { name, mimetype, ...upload.batch.blobs.at(blob), created_at: upload.origin.at }
     })
     for (const id of await insertAttachments(trx, rows)) {
       const last = runs.at(-1)
@@ -278,12 +278,12 @@ function* allFiles(
   for (const upload of uploads) for (const file of upload.batch.files) yield { upload, file }
 }
 
-function* allContents(uploads: readonly StagedUpload[]): Generator<UploadedBlob> {
-  for (const { batch } of uploads) yield* uploadedContents(batch.contents)
+function* allBlobs(uploads: readonly StagedUpload[]): Generator<UploadedBlob> {
+  for (const { batch } of uploads) yield* uploadedBlobs(batch.blobs)
 }
 
 function* allHashes(uploads: readonly StagedUpload[]): Generator<string> {
-  for (const { sha256 } of allContents(uploads)) yield sha256
+  for (const { sha256 } of allBlobs(uploads)) yield sha256
 }
 
 /** True if the rows may be committed, or if a check would wait for the database again. */
@@ -292,21 +292,21 @@ function mayBeCommitted(error: unknown): boolean {
   return isOutcomeUnknown(error) || (failure instanceof AppError && failure.code === 'busy')
 }
 
-/** Sum of the document sizes for the quotas; equal contents count each time. */
-async function totalSize({ files, contents }: Batch): Promise<number> {
+/** Sum of the document sizes for the quotas; equal blobs count each time. */
+async function totalSize({ files, blobs }: Batch): Promise<number> {
   let bytes = 0
   let at = 0
-  for (const { content } of files) {
-    bytes += contents.at(content).size
+  for (const { blob } of files) {
+    bytes += blobs.at(blob).size
     if (++at % FILES_AT_ONCE === 0) await setImmediate()
   }
   return bytes
 }
 
-/** Removes the contents of a batch without rows, as far as possible. The garbage collection removes the rest. */
-async function removeContents(db: WriteDb, blobs: Blobs, { contents }: Batch): Promise<void> {
-  if (blobs.keepsRemoved) return // the commit may have succeeded on the database server without an answer
+/** Removes the blobs of a batch without rows, as far as possible. The garbage collection removes the rest. */
+async function removeBlobs(db: WriteDb, store: Blobs, { blobs }: Batch): Promise<void> {
+  if (store.keepsRemoved) return // the commit may have succeeded on the database server without an answer
   try {
-    await blobs.removeFree(db, { names: [...blobHashes(contents)] })
+    await store.removeFree(db, { names: [...blobHashes(blobs)] })
   } catch {} // the error of the batch is the one to report
 }

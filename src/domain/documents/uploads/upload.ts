@@ -18,7 +18,7 @@ export type UploadedDocument = {
   name: UploadedField
   mimetype: UploadedField
   /** Undefined if `base64` is absent or null. The last two are for raw bytes. */
-  content: 'good' | 'empty' | 'not base64' | 'not a string' | 'no bytes' | 'encoded' | undefined
+  blob: 'good' | 'empty' | 'not base64' | 'not a string' | 'no bytes' | 'encoded' | undefined
 }
 
 /** Fault of a document, as a message for its sender. */
@@ -33,11 +33,11 @@ export type UploadedDocuments = {
   faults: DocumentFault[]
   /** Number of documents with a fault. */
   faulty: number
-  /** Documents with their contents, if none has a fault. */
+  /** Documents with their blobs, if none has a fault. */
   valid: ValidDocuments | undefined
 }
 
-export type ValidDocuments = { files: UploadedFiles; contents: BlobBatch }
+export type ValidDocuments = { files: UploadedFiles; blobs: BlobBatch }
 
 export type Upload = {
   owner_id: UploadedField

@@ -2,25 +2,25 @@ import type { MemoryShare } from '../../../runtime/memory-budget.ts'
 import { createRecords } from '../../../runtime/records.ts'
 import type { NewInvoice } from '../../../store/documents/invoices.ts'
 
-/** A valid document; `content` is the index of its content within the upload. */
+/** A valid document; `blob` is the index of its blob within the upload. */
 export type UploadedFile = {
   name: string
   mimetype: string
-  content: number
+  blob: number
   invoice?: NewInvoice | undefined
 }
 
 /** Valid documents of an upload, in order. */
 export type UploadedFiles = Iterable<UploadedFile> & {
   count(): number
-  /** Counts the contents that are invoices. */
+  /** Counts the blobs that are invoices. */
   invoiceCounts(): InvoiceCount[]
   /** Adds a document with a valid name and type. */
   add(file: UploadedFile): void
 }
 
-const CONTENT_BYTES = 4
-const INVOICE_LENGTH_AT = CONTENT_BYTES + 1 // after the length of the type; 0 repeats the type of the previous file
+const BLOB_BYTES = 4
+const INVOICE_LENGTH_AT = BLOB_BYTES + 1 // after the length of the type; 0 repeats the type of the previous file
 const HEAD_BYTES = INVOICE_LENGTH_AT + 2
 
 const NO_BYTES = Buffer.alloc(0)
@@ -33,13 +33,13 @@ export function createUploadedFiles(memory: MemoryShare): UploadedFiles {
   return {
     count: () => count,
     invoiceCounts: tally.counts,
-    add({ name, mimetype, content, invoice }) {
+    add({ name, mimetype, blob, invoice }) {
       const type = mimetype === last ? '' : mimetype
       const facts = invoice ? Buffer.from(JSON.stringify(invoice)) : NO_BYTES
       const nameStart = HEAD_BYTES + type.length + facts.length
       const record = records.add(nameStart + Buffer.byteLength(name))
-      record.writeUInt32LE(content, 0)
-      record.writeUInt8(type.length, CONTENT_BYTES)
+      record.writeUInt32LE(blob, 0)
+      record.writeUInt8(type.length, BLOB_BYTES)
       record.writeUInt16LE(facts.length, INVOICE_LENGTH_AT)
       record.write(type, HEAD_BYTES, 'latin1')
       facts.copy(record, HEAD_BYTES + type.length)
@@ -51,11 +51,11 @@ export function createUploadedFiles(memory: MemoryShare): UploadedFiles {
     *[Symbol.iterator]() {
       let mimetype = ''
       for (const record of records) {
-        const factsStart = HEAD_BYTES + record.readUInt8(CONTENT_BYTES)
+        const factsStart = HEAD_BYTES + record.readUInt8(BLOB_BYTES)
         if (factsStart > HEAD_BYTES) mimetype = record.toString('latin1', HEAD_BYTES, factsStart)
         const nameStart = factsStart + record.readUInt16LE(INVOICE_LENGTH_AT)
         const name = record.toString('utf8', nameStart)
-        const file = { name, mimetype, content: record.readUInt32LE(0) }
+        const file = { name, mimetype, blob: record.readUInt32LE(0) }
         if (nameStart === factsStart) yield file
         else {
           yield {
@@ -71,10 +71,10 @@ export function createUploadedFiles(memory: MemoryShare): UploadedFiles {
   }
 }
 
-/** Number of contents that are invoices of a kind; `fault`: without readable facts. */
+/** Number of blobs that are invoices of a kind; `fault`: without readable facts. */
 export type InvoiceCount = { kind: string; result: 'read' | 'fault'; count: number }
 
-/** Counts contents by kind and result. */
+/** Counts blobs by kind and result. */
 export type InvoiceTally = {
   add(invoice: NewInvoice | undefined): void
   addAll(counts: readonly InvoiceCount[]): void

@@ -1,8 +1,8 @@
 // Creates a backup of a data directory that may be in use, and removes old backups.
 //
-// The order makes it correct. An upload renames its contents before it commits the rows, and a deletion commits before
-// it unlinks. So all contents are copied first, then the database, then the few contents that were added in between. A
-// content that the copied database names may be missing: it was deleted after the copy, or it is lost. If no live row
+// The order makes it correct. An upload renames its blobs before it commits the rows, and a deletion commits before
+// it unlinks. So all blobs are copied first, then the database, then the few blobs that were added in between. A
+// blob that the copied database names may be missing: it was deleted after the copy, or it is lost. If no live row
 // names it, the database is copied again; otherwise the backup records the loss.
 
 import { join, resolve } from 'node:path'
@@ -18,9 +18,9 @@ import {
   stageBlob,
   validateBlob,
 } from '../../../store/blobs/transfer.ts'
-import { type BlobInfo, selectBlobs } from '../../../store/documents/contents.ts'
+import { type BlobInfo, selectBlobs } from '../../../store/documents/blob-info.ts'
 import { isBlobReferenced } from '../../../store/documents/documents.ts'
-import { selectLostBlobs } from '../../../store/documents/lost-contents.ts'
+import { selectLostBlobs } from '../../../store/documents/lost-blobs.ts'
 import type { InspectedDatabase } from '../../../store/engine.ts'
 import { selectMeta } from '../../../store/meta.ts'
 import { DATABASE_FILE } from '../../../store/sqlite/database.ts'
@@ -35,7 +35,7 @@ export type BackupEnd = {
   name: string
   path: string
   manifest: Omit<Manifest, 'format'>
-  /** Contents that were new to the set. */
+  /** Blobs that were new to the set. */
   added: { blobs: number; bytes: number }
 }
 
@@ -43,12 +43,12 @@ export type BackupRequest = {
   dataDir: string
   now: Date
   signal?: AbortSignal
-  /** Called after each content with the number of contents checked. */
+  /** Called after each blob with the number of blobs checked. */
   progress?: (done: number) => void
 }
 
 /**
- * Creates a backup in a set. Existing contents of the set are trusted if their size is right; `verifyBackup` reads
+ * Creates a backup in a set. Existing blobs of the set are trusted if their size is right; `verifyBackup` reads
  * them.
  * @throws AppError `failed`, and then there is no new backup
  */
@@ -72,9 +72,9 @@ export async function createBackup(set: BackupSet, request: BackupRequest): Prom
 }
 
 /**
- * Removes all but the newest `keep` readable backups, `newest` among them, and contents that no remaining backup names.
+ * Removes all but the newest `keep` readable backups, `newest` among them, and blobs that no remaining backup names.
  * An unreadable backup is not one of the `keep`, and goes when it is older than they are.
- * @throws when a remaining backup cannot be read; then no content is removed
+ * @throws when a remaining backup cannot be read; then no blob is removed
  */
 export async function pruneBackups(
   set: BackupSet,
@@ -124,8 +124,8 @@ async function copyAll(
   const copier = createCopier(set, join(dataDir, 'blobs'), added, request.signal)
   let count = 0
   try {
-    for await (const content of selectBlobs(live.db)) {
-      await copier.content(content)
+    for await (const blob of selectBlobs(live.db)) {
+      await copier.copy(blob)
       request.progress?.(++count)
     }
     await copier.end()
@@ -146,9 +146,9 @@ async function copyAll(
 
 type Copier = {
   /**
-   * Copies a content unless the set has it; a doubtful one is read first. Returns the loss, or undefined on success.
+   * Copies a blob unless the set has it; a doubtful one is read first. Returns the loss, or undefined on success.
    */
-  content(content: BlobInfo, options?: { isDoubtful: boolean }): Promise<Loss | undefined>
+  copy(blob: BlobInfo, options?: { isDoubtful: boolean }): Promise<Loss | undefined>
   end(): Promise<void>
   discard(): Promise<void>
 }
@@ -163,7 +163,7 @@ function createCopier(
   return {
     end: batch.end,
     discard: batch.discard,
-    async content({ sha256, size }, { isDoubtful } = { isDoubtful: false }) {
+    async copy({ sha256, size }, { isDoubtful } = { isDoubtful: false }) {
       signal?.throwIfAborted()
       const isThere = isDoubtful
         ? !(await validateBlob(blobPath(set.blobsDir, sha256), sha256, signal))
@@ -182,7 +182,7 @@ function createCopier(
   }
 }
 
-/** Describes the copy of the database after copying its contents. Undefined: a content was deleted in between. */
+/** Describes the copy of the database after copying its blobs. Undefined: a blob was deleted in between. */
 async function describe(
   draft: BackupDraft,
   live: InspectedDatabase,
@@ -202,11 +202,11 @@ async function describe(
       )
     }
     const knownLosses = new Map((await selectLostBlobs(copy.db)).map((one) => [one.sha256, one]))
-    for await (const content of selectBlobs(copy.db)) {
-      const { sha256, size } = content
+    for await (const blob of selectBlobs(copy.db)) {
+      const { sha256, size } = blob
       const knownLoss = knownLosses.get(sha256)
-      // The set may have an altered version of a content that was lost.
-      const loss = await copier.content(content, { isDoubtful: knownLoss !== undefined })
+      // The set may have an altered version of a blob that was lost.
+      const loss = await copier.copy(blob, { isDoubtful: knownLoss !== undefined })
       if (loss && knownLoss) {
         losses.push({ sha256, words: knownLoss.fault, since: knownLoss.since })
         continue

@@ -1,4 +1,4 @@
-// Verifies a backup: files against the manifest, the database, and every content byte for byte. Only reads, so it
+// Verifies a backup: files against the manifest, the database, and every blob byte for byte. Only reads, so it
 // works on a read-only disk.
 
 import { join } from 'node:path'
@@ -6,22 +6,22 @@ import { AppError, errorReason } from '../../../runtime/errors.ts'
 import { hashFile } from '../../../runtime/file-hash.ts'
 import { blobPath } from '../../../store/blobs/commit.ts'
 import { validateBlob } from '../../../store/blobs/transfer.ts'
-import { type BlobInfo, selectBlobs } from '../../../store/documents/contents.ts'
+import { type BlobInfo, selectBlobs } from '../../../store/documents/blob-info.ts'
 import type { InspectedDatabase } from '../../../store/engine.ts'
 import { findDatabaseFaults, inspectDatabase } from '../../../store/sqlite/database-copy.ts'
 import { type Manifest, readManifest } from './manifest.ts'
 import { findBackup } from './set.ts'
 
-// A backup copies only contents that the set lacks.
+// A backup copies only blobs that the set lacks.
 const NEXT_BACKUP = ', and the next backup takes it again if it can'
 
 export type CheckOptions = {
   /** Called for each fault with a line of text. */
   fault(line: string): void
-  /** Called for each damaged content, in addition to its fault. */
+  /** Called for each damaged blob, in addition to its fault. */
   damaged?: ((sha256: string) => void) | undefined
   signal?: AbortSignal | undefined
-  /** Called after each content with the number of contents checked. */
+  /** Called after each blob with the number of blobs checked. */
   progress?: ((done: number, of: number) => void) | undefined
   /** Checks one table at a time, so that a server can answer in between. */
   inPieces: boolean
@@ -58,7 +58,7 @@ export async function verifyBackup(path: string, options: CheckOptions): Promise
             : `${loss.words}: remove ${path}${NEXT_BACKUP}`)
         )
       }
-      await checkContents(opened, manifest, { ...options, fault }, { check })
+      await checkBlobs(opened, manifest, { ...options, fault }, { check })
     })
   } catch (error) {
     if (options.signal?.aborted) throw new AppError('failed', 'stopped before the end')
@@ -97,10 +97,10 @@ export async function checkDatabase(
 }
 
 /**
- * Passes each content of a backup to `check`, which returns its fault. Contents that were lost before the backup go
+ * Passes each blob of a backup to `check`, which returns its fault. Blobs that were lost before the backup go
  * to `checkLost`.
  */
-export async function checkContents(
+export async function checkBlobs(
   database: InspectedDatabase,
   manifest: Manifest,
   { fault, signal, progress }: CheckOptions,
@@ -108,22 +108,22 @@ export async function checkContents(
     check,
     checkLost,
   }: {
-    check: (content: BlobInfo) => Promise<string | undefined>
-    checkLost?: (content: BlobInfo, loss: Manifest['lost'][number]) => Promise<void>
+    check: (blob: BlobInfo) => Promise<string | undefined>
+    checkLost?: (blob: BlobInfo, loss: Manifest['lost'][number]) => Promise<void>
   },
 ): Promise<void> {
   const losses = new Map(manifest.lost.map((loss) => [loss.sha256, loss]))
   let count = 0
   let sum = 0
-  for await (const content of selectBlobs(database.db)) {
-    const { sha256, size } = content
+  for await (const blob of selectBlobs(database.db)) {
+    const { sha256, size } = blob
     signal?.throwIfAborted()
     const loss = losses.get(sha256)
     if (loss) {
-      await checkLost?.(content, loss)
+      await checkLost?.(blob, loss)
       continue
     }
-    const words = await check(content)
+    const words = await check(blob)
     if (words !== undefined) fault(`content ${sha256} ${words}`)
     count++
     sum += size

@@ -26,7 +26,7 @@ export type DamagedFiles = {
   list: string
   /** Where the altered files will be. */
   dir: string
-  /** Copies an altered content of a folder of blobs; undefined: it cannot be read. Returns where it will be. */
+  /** Copies an altered blob of a folder; undefined: it cannot be read. Returns where it will be. */
   copyAltered(from: string, sha256: string): Promise<string | undefined>
   /** Puts list and files in their places, flushed. `epoch` is that of the restored database. */
   publish(list: Record<string, unknown> & { epoch: string }): Promise<void>

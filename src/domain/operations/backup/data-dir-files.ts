@@ -9,7 +9,7 @@ import { isLocked } from '../../../store/sqlite/lock.ts'
 import { UNFINISHED_COPY } from '../../../store/sqlite/migration-copy.ts'
 
 /**
- * `copy`: made before a migration. `temporary`: of an upload, or of a copy that is being made. `removed`: a content
+ * `copy`: made before a migration. `temporary`: of an upload, or of a copy that is being made. `removed`: a blob
  * that the garbage collection moved, by `<day>.<sha256>`. `later`: of a database from before a return to an earlier one.
  */
 export type FileKind =

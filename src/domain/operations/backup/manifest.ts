@@ -21,7 +21,7 @@ const Manifest = v.object({
   epoch: v.string(),
   database: v.object({ file: v.literal(DATABASE_FILE), bytes: Count, sha256: Sha256 }),
   blobs: v.object({ count: Count, bytes: Count, list: v.literal(LIST_FILE), list_sha256: Sha256 }),
-  /** Contents that were lost in the data directory already when the backup was made; `since`: and known to be. */
+  /** Blobs that were lost in the data directory already when the backup was made; `since`: and known to be. */
   lost: v.array(v.object({ sha256: Sha256, words: v.string(), since: v.exactOptional(v.string()) })),
 })
 export type Manifest = v.InferOutput<typeof Manifest>
@@ -47,7 +47,7 @@ export async function writeManifest(dir: string, manifest: Omit<Manifest, 'forma
   await writeFile(join(dir, MANIFEST_FILE), text, { mode: 0o600 })
 }
 
-/** Begins the list of the contents of a backup, as `sha256sum -c` reads it from inside the backup. */
+/** Begins the list of the blobs of a backup, as `sha256sum -c` reads it from inside the backup. */
 export async function openList(
   dir: string,
 ): Promise<{ add(sha256: string): Promise<void>; close(): Promise<void> }> {

@@ -90,7 +90,7 @@ async function backUp(
     const fault = (line: string) => faults.push(line)
     const bad: string[] = []
     await verifyBackup(path, { fault, damaged: (sha256) => bad.push(sha256), signal, inPieces: true })
-    const mended = bad.length > 0 ? await mendContents(set, dataDir, bad, signal) : 0
+    const mended = bad.length > 0 ? await mendBlobs(set, dataDir, bad, signal) : 0
     if (mended > 0) log.warn('backup mended', { backup: path, contents: mended })
     if (faults.length > mended) {
       for (const line of faults.slice(0, FAULTS_LOGGED))
@@ -130,20 +130,20 @@ async function replaceUnverified(set: BackupSet, newest: string): Promise<void> 
 }
 
 /**
- * Replaces contents that are damaged in the set by those of the data directory. Returns their number. A content that
+ * Replaces blobs that are damaged in the set by those of the data directory. Returns their number. A blob that
  * was lost and restored may be in the set in its damaged form.
  */
-async function mendContents(
+async function mendBlobs(
   set: BackupSet,
   dataDir: string,
-  contents: readonly string[],
+  hashes: readonly string[],
   signal: AbortSignal,
 ): Promise<number> {
   const batch = openTransferBatch(set.blobs)
   const to = { dir: set.blobsDir, blobs: set.blobs }
   let count = 0
   try {
-    for (const sha256 of contents) {
+    for (const sha256 of hashes) {
       const staged = await stageBlob(join(dataDir, 'blobs'), to, sha256, { mayLink: true, signal })
       if ('words' in staged) continue
       await batch.add(staged)

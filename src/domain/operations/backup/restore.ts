@@ -1,5 +1,5 @@
 // Restores a data directory from a backup. Every byte is checked, and a single fault cancels the restore. With
-// `withoutDamaged` the damaged contents are omitted and recorded as lost.
+// `withoutDamaged` the damaged blobs are omitted and recorded as lost.
 
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -9,14 +9,14 @@ import { selectApiKeys } from '../../../store/access/api-keys.ts'
 import { selectTokens } from '../../../store/access/tokens.ts'
 import { openBlobFolder } from '../../../store/blobs/folder.ts'
 import { type Loss, openTransferBatch, stageBlob } from '../../../store/blobs/transfer.ts'
-import { type BlobDocument, type BlobInfo, selectBlobDocuments } from '../../../store/documents/contents.ts'
-import type { LostBlob } from '../../../store/documents/lost-contents.ts'
+import { type BlobDocument, type BlobInfo, selectBlobDocuments } from '../../../store/documents/blob-info.ts'
+import type { LostBlob } from '../../../store/documents/lost-blobs.ts'
 import { inspectDatabase } from '../../../store/sqlite/database-copy.ts'
 import type { Counters } from '../../../store/sqlite/id-counters.ts'
 import type { RenewedFile } from '../../../store/sqlite/restored-database.ts'
 import type { ReadDb } from '../../../store/tables.ts'
 import { type Clock, currentDay } from '../../../values/dates.ts'
-import { type CheckOptions, checkContents, checkDatabase } from './check.ts'
+import { type CheckOptions, checkBlobs, checkDatabase } from './check.ts'
 import { type DamagedFiles, openDamagedFiles } from './damaged-files.ts'
 import { type Manifest, readManifest } from './manifest.ts'
 import { createDataDir, type FileOwner, type NewDataDir } from './new-data-dir.ts'
@@ -30,7 +30,7 @@ export type RestoreRequest = {
   now: Date
   /** Read when the database is copied; by default `now`. */
   clock?: Clock
-  /** Omits contents that are missing or altered, instead of restoring nothing. */
+  /** Omits blobs that are missing or altered, instead of restoring nothing. */
   withoutDamaged?: boolean
 }
 
@@ -45,15 +45,15 @@ export type RestoreResult = {
   data: RestoredData | undefined
 }
 
-/** A document whose content was omitted. `copy`: path of the altered content. */
+/** A document whose blob was omitted. `copy`: path of the altered blob. */
 export type LostDocument = BlobDocument & { size: number; sha256: string; fault: string; copy: string | null }
 
 export type RestoredData = {
-  /** Restored contents. */
-  contents: { count: number; bytes: number }
-  /** Contents that were lost before the backup and still are. */
+  /** Restored blobs. */
+  blobs: { count: number; bytes: number }
+  /** Blobs that were lost before the backup and still are. */
   lost: LostBlob[]
-  /** Contents omitted now, their documents, and paths of the list and the altered files; undefined: none. */
+  /** Blobs omitted now, their documents, and paths of the list and the altered files; undefined: none. */
   leftOut:
     | { contents: LostBlob[]; documents: LostDocument[]; list: string; copies: string | undefined }
     | undefined
@@ -69,7 +69,7 @@ export type RestoredData = {
 type BackupPaths = { dir: string; blobsDir: string }
 type KnownLoss = Manifest['lost'][number]
 type CopyResult = {
-  contents: RestoredData['contents']
+  blobs: RestoredData['blobs']
   leftOut: (LostBlob & { size: number; kind: Loss['kind'] })[]
   lost: LostBlob[]
 }
@@ -98,7 +98,7 @@ export async function restoreBackup(
   try {
     dataFolder = createDataDir(dataDir, owner)
     if (request.withoutDamaged) damaged = openDamagedFiles(dataDir, owner)
-    const contents = await copyContents(
+    const copyResult = await copyBlobs(
       backup,
       manifest,
       dataFolder,
@@ -109,7 +109,7 @@ export async function restoreBackup(
     let end: RestoredData | undefined
     if (sum.faults === 0) {
       const { file, sha256 } = manifest.database
-      const losses = [...contents.lost, ...contents.leftOut]
+      const losses = [...copyResult.lost, ...copyResult.leftOut]
       // Ends now, not at the start of the command: during hours of copying another server may have gone on.
       const gap = {
         from: Date.parse(manifest.created_at),
@@ -119,7 +119,7 @@ export async function restoreBackup(
       const from = { path: join(backup.dir, file), sha256 }
       const renewed = await dataFolder.importDatabase(from, renewal, checkOptions.signal)
       if (!renewed) fault(`${file} was read differently twice: is the disk failing?`)
-      else end = await finish(backup, dataFolder, damaged, request, contents, renewed)
+      else end = await finish(backup, dataFolder, damaged, request, copyResult, renewed)
     }
     return { name: backup.name, manifest, ...sum, data: end }
   } catch (error) {
@@ -135,8 +135,8 @@ export async function restoreBackup(
   }
 }
 
-/** Checks the backup and copies its contents, as hard links where owner and mode allow it. */
-async function copyContents(
+/** Checks the backup and copies its blobs, as hard links where owner and mode allow it. */
+async function copyBlobs(
   backup: BackupPaths,
   manifest: Manifest,
   { blobsDir, canShare }: NewDataDir,
@@ -147,33 +147,33 @@ async function copyContents(
   const { signal } = checking
   const blobs = await openBlobFolder(blobsDir)
   const batch = openTransferBatch(blobs)
-  const result: CopyResult = { contents: { count: 0, bytes: 0 }, leftOut: [], lost: [] }
+  const result: CopyResult = { blobs: { count: 0, bytes: 0 }, leftOut: [], lost: [] }
   const take = async ({ sha256, size }: BlobInfo): Promise<Loss | undefined> => {
     const mayLink = canShare(backup.blobsDir, sha256)
     const staged = await stageBlob(backup.blobsDir, { dir: blobsDir, blobs }, sha256, { mayLink, signal })
     if ('words' in staged) return staged
     await batch.add(staged)
-    result.contents.count++
-    result.contents.bytes += size
+    result.blobs.count++
+    result.blobs.bytes += size
     return undefined
   }
-  const check = async (content: BlobInfo) => {
-    const loss = await take(content)
+  const check = async (blob: BlobInfo) => {
+    const loss = await take(blob)
     if (!loss) return undefined
     const { kind, words } = loss
-    if (kind === 'refused') return words // the content may be undamaged
+    if (kind === 'refused') return words // the blob may be undamaged
     countDamaged()
     if (!withoutDamaged) return words
-    result.leftOut.push({ ...content, kind, fault: words, since: now.toISOString() })
+    result.leftOut.push({ ...blob, kind, fault: words, since: now.toISOString() })
     return undefined
   }
-  const checkLost = async (content: BlobInfo, { words, since = manifest.created_at }: KnownLoss) => {
+  const checkLost = async (blob: BlobInfo, { words, since = manifest.created_at }: KnownLoss) => {
     // A later backup may have added it to the set.
-    if (await take(content)) result.lost.push({ sha256: content.sha256, fault: words, since })
+    if (await take(blob)) result.lost.push({ sha256: blob.sha256, fault: words, since })
   }
   try {
     await checkDatabase(backup.dir, manifest, checking, (opened) =>
-      checkContents(opened, manifest, checking, { check, checkLost }),
+      checkBlobs(opened, manifest, checking, { check, checkLost }),
     )
     await batch.end()
   } finally {
@@ -188,7 +188,7 @@ async function finish(
   dataFolder: NewDataDir,
   damaged: DamagedFiles | undefined,
   { dataDir, now }: RestoreRequest,
-  { contents, leftOut, lost }: CopyResult,
+  { blobs, leftOut, lost }: CopyResult,
   { epoch, counters, schema }: RenewedFile,
 ): Promise<RestoredData> {
   let active: RestoredData['active']
@@ -212,13 +212,13 @@ async function finish(
     const what = { backup: backup.dir, data_dir: dataDir, restored_at: now.toISOString(), epoch }
     await damaged.publish({ ...what, contents: leftOut.length, documents })
     const copies = documents.some(({ copy }) => copy !== null) ? damaged.dir : undefined
-    const contents = leftOut.map(({ sha256, fault, since }) => ({ sha256, fault, since }))
-    omitted = { contents, documents, list: damaged.list, copies }
+    const lostBlobs = leftOut.map(({ sha256, fault, since }) => ({ sha256, fault, since }))
+    omitted = { contents: lostBlobs, documents, list: damaged.list, copies }
   }
   const unnoted = await writeRestoreNote(dirname(backup.blobsDir), counters) // unused ids do no harm
   await dataFolder.publish()
   const nextId = (counters.documents ?? 0) + 1
-  return { contents, lost, leftOut: omitted, schema, nextId, active, unnoted }
+  return { blobs, lost, leftOut: omitted, schema, nextId, active, unnoted }
 }
 
 async function selectActive(db: ReadDb, now: Date): Promise<RestoredData['active']> {

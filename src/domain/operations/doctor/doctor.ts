@@ -83,7 +83,7 @@ export async function examine(request: DoctorRequest): Promise<Examination> {
 }
 
 /**
- * Removes leftovers of a crash: contents that no row names, and temporary files. Many contents are moved instead.
+ * Removes leftovers of a crash: blobs that no row names, and temporary files. Many blobs are moved instead.
  * Recomputes the used bytes of tokens and companies. With a damaged database nothing is removed, because its rows are
  * unreliable.
  * @throws AppError `failed` when a server is running or the database is damaged

@@ -40,7 +40,7 @@ export type DoctorRequest = {
   signal: AbortSignal
   /** Waits before suspected leftovers are checked again. */
   beforeRecheck(signal: AbortSignal): Promise<unknown>
-  /** Called after each content with the number of contents read. */
+  /** Called after each blob with the number of blobs read. */
   progress?: (done: number) => void
 }
 

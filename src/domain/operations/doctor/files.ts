@@ -1,4 +1,4 @@
-// Examines the files: contents that are missing, altered or left over, and permissions.
+// Examines the files: blobs that are missing, altered or left over, and permissions.
 
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,9 +6,9 @@ import { unlessMissing } from '../../../runtime/file-hash.ts'
 import { blobPath } from '../../../store/blobs/commit.ts'
 import { REMOVED_FOLDER } from '../../../store/blobs/folder.ts'
 import { findBlobSize, validateBlob } from '../../../store/blobs/transfer.ts'
-import { type BlobInfo, selectBlobDocuments, selectBlobs } from '../../../store/documents/contents.ts'
+import { type BlobInfo, selectBlobDocuments, selectBlobs } from '../../../store/documents/blob-info.ts'
 import { isBlobReferenced } from '../../../store/documents/documents.ts'
-import { findLostBlob, type LostBlob, selectLostBlobs } from '../../../store/documents/lost-contents.ts'
+import { findLostBlob, type LostBlob, selectLostBlobs } from '../../../store/documents/lost-blobs.ts'
 import type { InspectedDatabase } from '../../../store/engine.ts'
 import { DATABASE_FILE } from '../../../store/sqlite/database.ts'
 import type { ReadDb } from '../../../store/tables.ts'
@@ -19,7 +19,7 @@ import type { DoctorRequest, Report } from './examination.ts'
 
 const MAX_LINES = 20 // a single wrong `chmod -R` causes thousands of findings
 const DOCUMENTS_NAMED = 3
-const YOUNG_BLOB_MS = 10 * 60_000 // longer than any upload takes between renaming a content and committing its row
+const YOUNG_BLOB_MS = 10 * 60_000 // longer than any upload takes between renaming a blob and committing its row
 
 type FilesRequest = DoctorRequest & { isInUse: boolean }
 
@@ -32,7 +32,7 @@ export async function examineFiles(
   request: FilesRequest,
   report: Report,
 ): Promise<void> {
-  if (database) await examineContents(database, request, report)
+  if (database) await examineBlobs(database, request, report)
   const unnamed: DataDirFile[] = []
   const temporary: DataDirFile[] = []
   const modes: string[] = []
@@ -59,7 +59,7 @@ export async function examineFiles(
   await reportLeftovers(database, { unnamed, temporary }, request, report)
 }
 
-/** Describes the contents that the garbage collection moved instead of deleting, because they were many. */
+/** Describes the blobs that the garbage collection moved instead of deleting, because they were many. */
 function describeRemoved(files: readonly DataDirFile[], { dataDir }: FilesRequest): string {
   const size = sizeText(files.reduce((sum, { stats }) => sum + stats.size, 0))
   const [first = ''] = files.map(({ name }) => name.split('.')[0]).sort()
@@ -68,8 +68,8 @@ function describeRemoved(files: readonly DataDirFile[], { dataDir }: FilesReques
   return `${where} ${when}. If the database was put back to an earlier moment, the later one finds them again`
 }
 
-/** Checks that every content named by a row exists and is unaltered. */
-async function examineContents(
+/** Checks that every blob named by a row exists and is unaltered. */
+async function examineBlobs(
   database: InspectedDatabase,
   request: FilesRequest,
   report: Report,
@@ -79,23 +79,23 @@ async function examineContents(
   const findCure = await openCures(dir, request)
   const sum = { count: 0, bytes: 0, lost: 0 }
   const knownLosses = new Set((await selectLostBlobs(database.db)).map(({ sha256 }) => sha256))
-  for await (const content of selectBlobs(database.db)) {
+  for await (const blob of selectBlobs(database.db)) {
     signal.throwIfAborted()
-    const blobFault = await describeBlobFault(database.db, dir, content, signal)
-    const { sha256 } = content
+    const blobFault = await describeBlobFault(database.db, dir, blob, signal)
+    const { sha256 } = blob
     const loss = knownLosses.has(sha256) ? await findLostBlob(database.db, sha256) : undefined // undefined: it was restored in between
     if (loss && ++sum.lost <= MAX_LINES)
       report.note(await lostInWords(database.db, loss, blobFault, findCure))
     if (loss && blobFault !== undefined) continue // a known and incurable loss is no finding each night
     if (blobFault !== undefined) {
-      const whose = await documentsInWords(database.db, content.sha256)
+      const whose = await documentsInWords(database.db, blob.sha256)
       report.finding(
         'contents',
-        `content ${content.sha256} ${blobFault}: ${whose}${await findCure(content.sha256)}`,
+        `content ${blob.sha256} ${blobFault}: ${whose}${await findCure(blob.sha256)}`,
       )
     }
     sum.count++
-    sum.bytes += content.size
+    sum.bytes += blob.size
     progress?.(sum.count)
   }
   if (sum.lost > MAX_LINES)
@@ -105,7 +105,7 @@ async function examineContents(
   )
 }
 
-/** Describes a lost content. `fault`: its fault today; undefined: it is readable again. */
+/** Describes a lost blob. `fault`: its fault today; undefined: it is readable again. */
 async function lostInWords(
   db: ReadDb,
   { sha256, fault, since }: LostBlob,
@@ -126,7 +126,7 @@ async function describeBlobFault(
 ): Promise<string | undefined> {
   let loss = await validateBlob(blobPath(dir, sha256), sha256, signal)
   if (loss?.kind === 'missing') {
-    // A deletion commits before it unlinks, so a content without a row is no loss. A content with a row is read
+    // A deletion commits before it unlinks, so a blob without a row is no loss. A blob with a row is read
     // again, because an upload may have stored it since.
     if (!(await isBlobReferenced(db, sha256))) return undefined
     loss = await validateBlob(blobPath(dir, sha256), sha256, signal)
@@ -140,7 +140,7 @@ async function describeBlobFault(
 
 /**
  * Reports leftovers that still exist at a second check. Before, they may be an upload before its commit or a deletion
- * before its unlink. While a server runs, a content must also be ten minutes old. Temporary files are reported only
+ * before its unlink. While a server runs, a blob must also be ten minutes old. Temporary files are reported only
  * without a running server: a slow upload may take hours.
  */
 async function reportLeftovers(
@@ -208,7 +208,7 @@ function permissionFault({ path, stats }: DataDirFile, owner: FilesOwner): strin
   return `${path} has mode ${mode.toString(8)} instead of ${expectedMode.toString(8)}`
 }
 
-/** Returns a function that names a good copy of a content; an empty text: there is none. */
+/** Returns a function that names a good copy of a blob; an empty text: there is none. */
 async function openCures(dir: string, { backup, signal }: FilesRequest) {
   const folder = join(dir, REMOVED_FOLDER)
   const names = (await unlessMissing(readdir(folder))) ?? []
@@ -221,7 +221,7 @@ async function openCures(dir: string, { backup, signal }: FilesRequest) {
   }
 }
 
-/** Names the first documents that need a content, with `and more` for the rest. */
+/** Names the first documents that need a blob, with `and more` for the rest. */
 export async function documentsInWords(db: ReadDb, sha256: string): Promise<string> {
   const documents = await selectBlobDocuments(db, sha256, DOCUMENTS_NAMED + 1)
   const names = documents.slice(0, DOCUMENTS_NAMED).map(({ id, name }) => `${id} (${name})`)

@@ -1,4 +1,4 @@
-// Examines a database and a store of contents that several nodes share, without changing them. Suspects of work under
+// Examines a database and a blob store that several nodes share, without changing them. Suspects of work under
 // way are checked twice. Leftovers that the nodes remove themselves are notes.
 
 import { VERSION } from '../../../runtime/assets.ts'
@@ -10,8 +10,8 @@ import {
   selectBlobsWithoutRow,
   selectHashesWithRow,
   selectNamedBlobs,
-} from '../../../store/documents/content-rows.ts'
-import { findLostBlob, selectLostBlobs } from '../../../store/documents/lost-contents.ts'
+} from '../../../store/documents/blob-rows.ts'
+import { findLostBlob, selectLostBlobs } from '../../../store/documents/lost-blobs.ts'
 import { type LossTime, type OrphanedBlob, selectLosses } from '../../../store/documents/orphans.ts'
 import type { Engine } from '../../../store/engine.ts'
 import { SCHEMA_VERSION } from '../../../store/migrations.ts'
@@ -33,15 +33,15 @@ import { noteUsage } from './usage.ts'
 
 export type SharedRequest = Pick<DoctorRequest, 'providers' | 'signal' | 'beforeRecheck' | 'progress'> & {
   engine: Engine
-  contents: Pick<BlobStore, 'blobs' | 'findFault'>
-  /** Reads and hashes every content; otherwise only its existence is checked. */
+  blobStore: Pick<BlobStore, 'blobs' | 'findFault'>
+  /** Reads and hashes every blob; otherwise only its existence is checked. */
   readAll: boolean
   /** Key of the secrets of hooks; undefined: it was not configured. */
   hookKey?: Buffer | undefined
 }
 
 const PAGE = 500
-const STORE_FAULT = /^(unavailable|busy)$/ // faults of the whole store, not of a single content
+const STORE_FAULT = /^(unavailable|busy)$/ // faults of the whole store, not of a single blob
 const MAX_LINES = 20
 const OFF_NOTED_MS = 2000
 const OFF_MS = 60_000 // beyond it a node is not ready
@@ -66,7 +66,7 @@ export async function examineShared(request: SharedRequest): Promise<Examination
     await examineHooks(database, { clock, hookKey: request.hookKey }, report)
     await examineMailboxes(database, report)
     await examineIndicators(database, { clock, providers: request.providers }, report)
-    await examineContents(request, report)
+    await examineBlobs(request, report)
   } catch (error) {
     if (signal.aborted) throw new AppError('failed', 'stopped before the end')
     throw error
@@ -141,11 +141,11 @@ async function examineServer(engine: Engine, report: Report): Promise<void> {
   }
 }
 
-async function examineContents(request: SharedRequest, report: Report): Promise<void> {
-  const { engine, contents, signal, progress } = request
-  const { blobs } = contents
-  const fault = await contents.findFault()
-  if (fault !== undefined) return report.finding('contents', fault) // otherwise every content would be reported missing
+async function examineBlobs(request: SharedRequest, report: Report): Promise<void> {
+  const { engine, blobStore, signal, progress } = request
+  const { blobs } = blobStore
+  const fault = await blobStore.findFault()
+  if (fault !== undefined) return report.finding('contents', fault) // otherwise every blob would be reported missing
   const losses = await selectLosses(engine.longReads)
   const orphans: OrphanedBlob[] = []
   let count = 0
@@ -203,14 +203,14 @@ function reportOrphans(losses: readonly LossTime[], orphans: readonly OrphanedBl
 }
 
 async function readBlobs(
-  { engine, contents, signal }: SharedRequest,
+  { engine, blobStore, signal }: SharedRequest,
   faults: Map<string, string>,
 ): Promise<void> {
   for await (const { sha256 } of selectNamedBlobs(engine.longReads)) {
     signal.throwIfAborted()
     if (faults.has(sha256)) continue
     try {
-      const blob = await contents.blobs.read(sha256)
+      const blob = await blobStore.blobs.read(sha256)
       if (!blob) faults.set(sha256, 'is missing')
       else for await (const _ of blob.chunks()) signal.throwIfAborted()
     } catch (error) {
@@ -220,9 +220,9 @@ async function readBlobs(
   }
 }
 
-/** Reports faults. A missing content without a row was deleted since; a known loss is no finding each night. */
+/** Reports faults. A missing blob without a row was deleted since; a known loss is no finding each night. */
 async function reportFaults(
-  { engine, contents }: SharedRequest,
+  { engine, blobStore }: SharedRequest,
   faults: ReadonlyMap<string, string>,
   report: Report,
 ): Promise<void> {
@@ -230,7 +230,7 @@ async function reportFaults(
   const hashesWithRow = await selectHashesWithRow(engine.db, [...faults.keys()])
   const lines: string[] = []
   for (const [sha256, fault] of faults) {
-    if (fault === 'is missing' && (!hashesWithRow.has(sha256) || (await contents.blobs.read(sha256))))
+    if (fault === 'is missing' && (!hashesWithRow.has(sha256) || (await blobStore.blobs.read(sha256))))
       continue
     const whose = await documentsInWords(engine.db, sha256)
     const loss = knownLosses.has(sha256) ? await findLostBlob(engine.db, sha256) : undefined

@@ -1,4 +1,4 @@
-// Moves a data directory to a cluster: contents first, then rows, which are compared. Then a note forbids serving the
+// Moves a data directory to a cluster: blobs first, then rows, which are compared. Then a note forbids serving the
 // directory, and only then the database may be served. So the two are never served both, and an interrupted move can
 // be resumed.
 
@@ -11,7 +11,7 @@ import { openBlobFolder } from '../../../store/blobs/folder.ts'
 import { openBlobStore } from '../../../store/blobs/open-blobs.ts'
 import { MOVED_TABLES } from '../../../store/cluster/all-rows.ts'
 import { readMovedEpoch, writeMovedNote } from '../../../store/cluster/moved-note.ts'
-import type { LostBlob } from '../../../store/documents/lost-contents.ts'
+import type { LostBlob } from '../../../store/documents/lost-blobs.ts'
 import type { Engine, Lock } from '../../../store/engine.ts'
 import { selectMetaRow } from '../../../store/meta.ts'
 import { completeMove, wasMoved } from '../../../store/postgres/maintenance/moved.ts'
@@ -21,7 +21,7 @@ import { makeEpoch } from '../../../store/postgres/steps.ts'
 import { selectCounters } from '../../../store/sqlite/id-counters.ts'
 import { openSqliteEngine } from '../../../store/sqlite/sqlite-engine.ts'
 import type { StorageConfig } from '../../../store/storage-config.ts'
-import { moveContents } from './contents.ts'
+import { moveBlobs } from './moved-blobs.ts'
 import { moveTables, type Progress } from './moved-tables.ts'
 
 const LOCK_WAIT_MS = 20_000
@@ -38,7 +38,7 @@ export type MoveResult = {
   database: string
   rows: Record<string, number>
   contents: { count: number; bytes: number }
-  /** Contents that are missing or altered in the data directory, and whose loss was not recorded before. */
+  /** Blobs that are missing or altered in the data directory, and whose loss was not recorded before. */
   lost: readonly LostBlob[]
   epoch: string
 }
@@ -60,15 +60,15 @@ export async function moveDataDir(request: MoveRequest): Promise<MoveResult | un
   parts.defer(() => target.close())
   const lock = await takeMoveLock(target, request.signal)
   parts.defer(() => lock.release())
-  const contents = parts.use(await openBlobStore(request.to, target))
-  await contents.check()
+  const blobStore = parts.use(await openBlobStore(request.to, target))
+  await blobStore.check()
   const folder = join(dataDir, 'blobs')
   const signal = AbortSignal.any([request.signal, lock.lost])
   const options = { lock, signal, progress: request.progress }
   try {
-    const contentsResult = await moveContents({
+    const movedBlobs = await moveBlobs({
       from: { db: source.reads, blobs: await openBlobFolder(folder), folder },
-      to: { db: target.db, blobs: contents.blobs },
+      to: { db: target.db, blobs: blobStore.blobs },
       inPlace: place !== undefined && 'folder' in place && (await isSame(place.folder, folder)),
       since: target.clock().toISOString(),
       ...options,
@@ -76,7 +76,7 @@ export async function moveDataDir(request: MoveRequest): Promise<MoveResult | un
     const rows = await moveTables({ from: source.reads, to: target.db, ...options })
     await gatherStatistics(target.longReads, MOVED_TABLES)
     const counters = await selectCounters(source.reads)
-    const { count, bytes, lost } = contentsResult
+    const { count, bytes, lost } = movedBlobs
     const epoch = makeEpoch()
     await writeMovedNote(dataDir, { to: target.location, at: target.clock(), epoch })
     await completeMove(target.db, database, { epoch, meta, counters, lost }, lock)

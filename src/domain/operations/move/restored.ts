@@ -1,4 +1,4 @@
-// Repairs a database after its administrator restored it to an earlier moment. Contents were not restored with it:
+// Repairs a database after its administrator restored it to an earlier moment. Blobs were not restored with it:
 // missing ones are recorded as lost.
 
 import { readPages } from '../../../store/batches.ts'
@@ -8,8 +8,8 @@ import {
   type NamedBlob,
   selectBlobsWithoutRow,
   selectNamedBlobs,
-} from '../../../store/documents/content-rows.ts'
-import { insertLostBlobs, type LostBlob } from '../../../store/documents/lost-contents.ts'
+} from '../../../store/documents/blob-rows.ts'
+import { insertLostBlobs, type LostBlob } from '../../../store/documents/lost-blobs.ts'
 import { atomically, type Lock } from '../../../store/engine.ts'
 import { type RenewedDatabase, renewRestored } from '../../../store/postgres/maintenance/restored.ts'
 import { refuseSessions } from '../../../store/postgres/maintenance/sessions.ts'
@@ -20,9 +20,9 @@ import { counted, differences } from './compare.ts'
 const PAGE = 500
 
 export type RestoredDatabase = RenewedDatabase & {
-  /** Contents that documents need and that do not exist: exactly these are recorded as lost. */
+  /** Blobs that documents need and that do not exist: exactly these are recorded as lost. */
   lost: number
-  contents: number
+  blobCount: number
 }
 
 export type RestoredRequest = {
@@ -33,7 +33,7 @@ export type RestoredRequest = {
   /** True: a copy beside the original, with the same blobs. */
   isCopy?: boolean
   clock: Clock
-  /** Called after each content with the number of contents checked. */
+  /** Called after each blob with the number of blobs checked. */
   progress?: (done: number) => void
 }
 
@@ -46,16 +46,16 @@ export async function renewDatabase(request: RestoredRequest): Promise<RestoredD
   const generation = isCopy ? 0 : ((await lineage?.findGeneration()) ?? 0)
   return renewRestored(db, generation, async (renewed, lock) => {
     await (isCopy ? lineage?.becomeCopy(renewed) : lineage?.writeLineage(renewed))
-    const counts = { contents: 0, lost: 0 }
+    const counts = { blobCount: 0, lost: 0 }
     const since = clock().toISOString()
-    const noteMissing = async (contents: readonly { sha256: string }[]) => {
-      const losses = contents.map(({ sha256 }): LostBlob => ({ sha256, fault: 'is missing', since }))
+    const noteMissing = async (missing: readonly { sha256: string }[]) => {
+      const losses = missing.map(({ sha256 }): LostBlob => ({ sha256, fault: 'is missing', since }))
       await noteLost(db, losses, lock)
       counts.lost += losses.length
     }
     const rows = counted(selectNamedBlobs(db), () => {
-      counts.contents += 1
-      progress?.(counts.contents)
+      counts.blobCount += 1
+      progress?.(counts.blobCount)
     })
     for await (const page of readPages(differences(rows, blobs.list()), PAGE)) {
       const suspects = page.flatMap((one) => (one.only === 'row' ? [one.row] : []))

@@ -9,7 +9,7 @@ import type {
   ValidDocuments,
 } from '../../../domain/documents/uploads/upload.ts'
 import { createUploadedFiles } from '../../../domain/documents/uploads/uploaded-files.ts'
-import type { ContentRecognition } from '../../../domain/invoices/recognition.ts'
+import type { BlobRecognition } from '../../../domain/invoices/recognition.ts'
 import type { MemoryShare } from '../../../runtime/memory-budget.ts'
 import type { BatchBlobWriter, BlobBatch } from '../../../store/blobs/batch.ts'
 
@@ -19,24 +19,24 @@ export type UploadNeeds = {
   memory: MemoryShare
   /** Called after every thousandth document; may throw to end the reading. */
   watch: () => Promise<void>
-  recognize: () => ContentRecognition
+  recognize: () => BlobRecognition
 }
 
-/** Writes a content, and recognizes an invoice in it. */
-export type ContentWriter = BatchBlobWriter & { recognition: ContentRecognition }
+/** Writes a blob, and recognizes an invoice in it. */
+export type RecognizedBlobWriter = BatchBlobWriter & { recognition: BlobRecognition }
 
 export type DocumentCollector = {
   /** Documents so far. */
   documents: UploadedDocuments
   /** Starts a blob; undefined: it would not be stored. */
-  begin(): ContentWriter | undefined
+  begin(): RecognizedBlobWriter | undefined
   /**
    * Validates the next document; undefined: not a document. `writer` has its whole blob. Returns the disk work, to
    * be run before any other of this upload.
    */
   settle(
     document: UploadedDocument | undefined,
-    writer: ContentWriter | undefined,
+    writer: RecognizedBlobWriter | undefined,
   ): (() => Promise<void>) | undefined
   /** Removes the uncommitted blobs, and frees their memory. */
   discard(): Promise<void>
@@ -54,7 +54,7 @@ export function createDocumentCollector(
 
   const openStorage = (): ValidDocuments => {
     const share = memory.part()
-    const documentStore = { files: createUploadedFiles(share), contents: beginBatch(share) }
+    const documentStore = { files: createUploadedFiles(share), blobs: beginBatch(share) }
     storage = { kept: documentStore, share }
     return documentStore
   }
@@ -62,7 +62,7 @@ export function createDocumentCollector(
   const discard = async () => {
     documents.valid = undefined
     const previous = storage
-    await previous?.kept.contents.discard()
+    await previous?.kept.blobs.discard()
     previous?.share[Symbol.dispose]()
     storage = undefined
   }
@@ -70,11 +70,11 @@ export function createDocumentCollector(
   const storeDocument = async (
     to: ValidDocuments,
     { name, mimetype }: UploadedDocument,
-    writer: ContentWriter,
+    writer: RecognizedBlobWriter,
   ) => {
     const invoice = writer.recognition.end(name as string)
-    const content = await writer.keep()
-    to.files.add({ name: name as string, mimetype: mimetype as string, content, invoice })
+    const blob = await writer.keep()
+    to.files.add({ name: name as string, mimetype: mimetype as string, blob, invoice })
     if (to.files.count() % DOCUMENTS_PER_CHECK === 0) await watch()
   }
 
@@ -82,7 +82,7 @@ export function createDocumentCollector(
     documents,
     begin() {
       if (documents.faulty === 0) documents.valid ??= openStorage()
-      return documents.valid && beginContent(documents.valid.contents, recognize())
+      return documents.valid && beginRecognizedBlob(documents.valid.blobs, recognize())
     },
     settle(document, writer) {
       const fault = validateDocument(document)
@@ -101,8 +101,8 @@ export function createDocumentCollector(
   }
 }
 
-function beginContent(contents: BlobBatch, recognition: ContentRecognition): ContentWriter {
-  const writer = contents.begin()
+function beginRecognizedBlob(blobs: BlobBatch, recognition: BlobRecognition): RecognizedBlobWriter {
+  const writer = blobs.begin()
   return {
     ...writer,
     recognition,

@@ -9,7 +9,7 @@ import type { Upload, UploadedDocument, UploadFault } from '../../../domain/docu
 import { TOO_LONG } from '../../../formats/json/value.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { readBlocks, type UploadReader } from './body-reader.ts'
-import type { ContentWriter } from './collector.ts'
+import type { RecognizedBlobWriter } from './collector.ts'
 import { createDocumentCollector, type DocumentCollector, type UploadNeeds } from './collector.ts'
 import { type FormPart, MAX_HEADERS, type PartHeaders, parseFormPart } from './form-part.ts'
 import { parseHeader } from './header-parameters.ts'
@@ -85,7 +85,7 @@ function createFormReader(boundary: string, needs: UploadNeeds): UploadReader {
     isWhole = true
   })
 
-  /** Deals with what came of the parts, in their order: a content ends before the next begins. */
+  /** Deals with what came of the parts, in their order: a blob ends before the next begins. */
   const work = async () => {
     for (let part = parts[0]; part?.headers; part = parts[0]) {
       part.sink ??= createSink(parseFormPart(part.headers, part.number), upload, collector)
@@ -156,7 +156,7 @@ function createFileSink(
   upload: Upload,
   collector: DocumentCollector,
 ): PartSink {
-  let writer: ContentWriter | undefined
+  let writer: RecognizedBlobWriter | undefined
   let size = 0
   return {
     write(bytes) {
@@ -167,8 +167,8 @@ function createFileSink(
     async end() {
       if (size === 0 && fileName === '') return // so a browser sends a file field where none was chosen
       upload.documents = collector.documents
-      const content: UploadedDocument['content'] = isEncoded ? 'encoded' : size > 0 ? 'good' : 'no bytes'
-      await collector.settle({ name: fileName, mimetype, content }, writer)?.()
+      const blob: UploadedDocument['blob'] = isEncoded ? 'encoded' : size > 0 ? 'good' : 'no bytes'
+      await collector.settle({ name: fileName, mimetype, blob }, writer)?.()
     },
   }
 }

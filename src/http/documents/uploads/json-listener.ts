@@ -11,7 +11,7 @@ import {
 import { type Base64Decoder, createBase64Decoder } from '../../../formats/json/base64.ts'
 import type { JsonListener } from '../../../formats/json/scanner.ts'
 import { type JsonScalar, toInteger } from '../../../formats/json/value.ts'
-import type { ContentWriter } from './collector.ts'
+import type { RecognizedBlobWriter } from './collector.ts'
 import { createDocumentCollector, type DocumentCollector, type UploadNeeds } from './collector.ts'
 
 type UploadListener = JsonListener & {
@@ -27,7 +27,7 @@ type Base64Field = {
   decoder: Base64Decoder
   good: boolean
   size: number
-  writer: ContentWriter | undefined
+  writer: RecognizedBlobWriter | undefined
 }
 
 type Job = () => Promise<unknown> | undefined
@@ -65,7 +65,7 @@ export function createUploadListener(needs: UploadNeeds): UploadListener {
   let documentKey: (typeof DOCUMENT_KEYS)[number] | undefined
   let collector: DocumentCollector | undefined // set inside of `documents`
   let document: UploadedDocument | undefined // set inside of a document
-  let content: Base64Field | undefined // last content of the document
+  let blob: Base64Field | undefined // last blob of the document
 
   const discardCollector = (old: DocumentCollector) => async () => {
     await old.discard()
@@ -83,26 +83,26 @@ export function createUploadListener(needs: UploadNeeds): UploadListener {
     }
   }
 
-  const dropContent = () => {
-    const writer = content?.writer
+  const dropBlob = () => {
+    const writer = blob?.writer
     if (writer) jobs.push(() => writer.discard())
-    content = undefined
+    blob = undefined
   }
 
   const setInDocument = (target: UploadedDocument, value: UploadedField) => {
     if (documentKey === 'name' || documentKey === 'mimetype') target[documentKey] = value
     if (documentKey !== 'base64') return
-    dropContent()
-    target.content = value === null ? undefined : 'not a string'
+    dropBlob()
+    target.blob = value === null ? undefined : 'not a string'
   }
 
   /** Has the next element of `documents` judged; `ended` is undefined if it was no object. */
   const settle = (to: DocumentCollector, ended: UploadedDocument | undefined) => {
     elements++
-    const job = to.settle(ended, content?.writer)
+    const job = to.settle(ended, blob?.writer)
     if (job) jobs.push(job)
     document = undefined
-    content = undefined
+    blob = undefined
   }
 
   return {
@@ -118,7 +118,7 @@ export function createUploadListener(needs: UploadNeeds): UploadListener {
         return collector !== undefined
       }
       if (place === IN_DOCUMENTS && collector) {
-        if (kind === 'object') document = { name: undefined, mimetype: undefined, content: undefined }
+        if (kind === 'object') document = { name: undefined, mimetype: undefined, blob: undefined }
         else settle(collector, undefined)
         return kind === 'object'
       }
@@ -148,12 +148,12 @@ export function createUploadListener(needs: UploadNeeds): UploadListener {
     },
     wantsPieces() {
       if (depth !== IN_DOCUMENT || documentKey !== 'base64' || !collector) return false
-      dropContent()
-      content = { decoder: createBase64Decoder(), good: true, size: 0, writer: collector.begin() }
+      dropBlob()
+      blob = { decoder: createBase64Decoder(), good: true, size: 0, writer: collector.begin() }
       return true
     },
     piece(bytes) {
-      const current = content
+      const current = blob
       if (!current?.good) return false
       const decoded = current.decoder.decode(bytes)
       current.good = decoded !== undefined
@@ -165,9 +165,9 @@ export function createUploadListener(needs: UploadNeeds): UploadListener {
       return true
     },
     endOfPieces() {
-      if (!content || !document) return
-      const good = content.good && content.decoder.complete()
-      document.content = !good ? 'not base64' : content.size === 0 ? 'empty' : 'good'
+      if (!blob || !document) return
+      const good = blob.good && blob.decoder.complete()
+      document.blob = !good ? 'not base64' : blob.size === 0 ? 'empty' : 'good'
     },
     isBusy: () => jobs.length >= MAX_JOBS || elements >= MAX_ELEMENTS,
     async work() {

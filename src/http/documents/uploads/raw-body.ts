@@ -18,7 +18,7 @@ export function createRawReader(
   return {
     upload: { ...ids, documents: collector.documents },
     async read(body) {
-      const document = { ...description, content: 'good' } as const
+      const document = { ...description, blob: 'good' } as const
       if (validateDocument(document)) return void collector.settle(document, undefined) // the client need not send it
       const writer = collector.begin()
       let size = 0
@@ -26,7 +26,7 @@ export function createRawReader(
         size += block.length
         await writer?.write(block)
       }
-      await collector.settle(size > 0 ? document : { ...document, content: 'no bytes' }, writer)?.()
+      await collector.settle(size > 0 ? document : { ...document, blob: 'no bytes' }, writer)?.()
     },
     discard: collector.discard,
   }

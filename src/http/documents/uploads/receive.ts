@@ -125,7 +125,7 @@ export function createUploadReceiver(deps: UploadDeps): UploadReceiver {
       const sender = { tokenId: token.id, access, key, priority, duplicates }
       const quotas = await selectSenderQuotas(deps, sender)
       await checkFreeSpace(blobs, limits.minFree + declaredBytes * format.density)
-      const { recognizeContent: recognize } = await loadRecognition()
+      const { recognizeBlob: recognize } = await loadRecognition()
       const beginBatch = withinQuotas(quotas, blobs.beginBatch)
       reader = format.open({ beginBatch, memory: share, watch, recognize })
       const { source, pieces } = body(watch)

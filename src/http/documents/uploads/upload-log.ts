@@ -19,7 +19,7 @@ export async function logAccepted(
   context: LogContext,
   { batch, isRepeated, runs }: AcceptedUpload,
 ): Promise<void> {
-  const { agentId: agent, companyId: company, files, contents } = batch
+  const { agentId: agent, companyId: company, files, blobs } = batch
   const [begin, end] = [runs[0], runs.at(-1)]
   const invoices = files.invoiceCounts().reduce((sum, { count }) => sum + count, 0)
   log.info(isRepeated ? 'upload repeated' : 'documents created', {
@@ -34,8 +34,8 @@ export async function logAccepted(
   })
   if (isRepeated) return
   let lines = 0
-  for (const { id, name, mimetype, content } of createdDocuments(batch, runs)) {
-    const { size, sha256 } = contents.at(content)
+  for (const { id, name, mimetype, blob } of createdDocuments(batch, runs)) {
+    const { size, sha256 } = blobs.at(blob)
     const loggedName = name.replaceAll(CLAVE, '(clave)')
     log.debug('document created', { id: context.id, document: id, name: loggedName, mimetype, size, sha256 })
     if (++lines % LINES_PER_TURN === 0) await setImmediate()

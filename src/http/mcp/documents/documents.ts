@@ -17,7 +17,7 @@ import { INVOICE_PARAMETERS, parseInvoiceFilter } from '../../listings/invoice-p
 import { fitRows, pluralize } from '../protocol/answers.ts'
 import type { Contents, Resource } from '../protocol/resource.ts'
 import { requireToken, type Tool, type ToolResult, tool } from '../protocol/tool.ts'
-import { type BlobContent, fetchHint, readContent } from './content.ts'
+import { type DocumentBlob, fetchHint, readDocumentBlob } from './document-blob.ts'
 import type { DocumentQueries, DocumentWork, ListedDocument } from './document-queries.ts'
 import { createWaitOptions } from './waiting.ts'
 
@@ -131,8 +131,8 @@ export function documentTools(queries: DocumentQueries): Tool[] {
         const invoice = offset === 0 ? await findInvoice(access, document) : undefined
         const mail = offset === 0 ? await findMail(document) : undefined
         using _permit = await semaphore.acquire()
-        const content = await readContent(blobs, document, offset)
-        return contentResult(document, { result, invoice, mail }, offset, content)
+        const blob = await readDocumentBlob(blobs, document, offset)
+        return blobResult(document, { result, invoice, mail }, offset, blob)
       },
     }),
   ]
@@ -185,8 +185,8 @@ export function documentResource({ find, blobs }: DocumentQueries): Resource {
       const id = uri.startsWith(ADDRESS) ? uri.slice(ADDRESS.length) : ''
       if (!/^\d{1,16}$/.test(id)) return undefined
       const document = await find(tokenAccess(requireToken(caller)), Number(id))
-      const content = document.size > LARGEST_RESOURCE ? undefined : await readContent(blobs, document, 0)
-      const contents = content && toResourceContents(document, content)
+      const blob = document.size > LARGEST_RESOURCE ? undefined : await readDocumentBlob(blobs, document, 0)
+      const contents = blob && toResourceContents(document, blob)
       if (contents && Buffer.byteLength(JSON.stringify(contents)) < LARGEST_RESOURCE + 4000)
         return [contents, { mimeType: 'text/plain', text: `Document ${id}. ${NO_INSTRUCTION}` }]
       throw new AppError(
@@ -197,9 +197,9 @@ export function documentResource({ find, blobs }: DocumentQueries): Resource {
   }
 }
 
-function toResourceContents({ mimetype: mimeType }: DocumentRow, content: BlobContent): Contents | undefined {
-  if (content.kind === 'text') return { mimeType, text: content.text }
-  return content.kind === 'bytes' ? { mimeType, blob: content.base64 } : undefined
+function toResourceContents({ mimetype: mimeType }: DocumentRow, blob: DocumentBlob): Contents | undefined {
+  if (blob.kind === 'text') return { mimeType, text: blob.text }
+  return blob.kind === 'bytes' ? { mimeType, blob: blob.base64 } : undefined
 }
 
 /** Returns as many documents of a page as fit into a result. */
@@ -230,31 +230,31 @@ function summaryResult(summary: DocumentSummary): ToolResult {
   return { value: { summary }, sentence }
 }
 
-function contentResult(
+function blobResult(
   document: DocumentRow,
   facts: { result: string | null; invoice: InvoiceView | undefined; mail: MailView | undefined },
   offset: number,
-  content: BlobContent,
+  blob: DocumentBlob,
 ): ToolResult {
   const { id, name, mimetype, size, sha256 } = document
   const { result, invoice, mail } = facts
   const more = { ...(result !== null && { result }), ...(invoice && { invoice }), ...(mail && { mail }) }
   const about = { id, name, mimetype, size, sha256, ...more }
-  if (content.kind === 'large') {
+  if (blob.kind === 'large') {
     const fetch = fetchHint(id)
     return { value: { ...about, fetch }, sentence: `Document ${id} is too large for a message: ${fetch}.` }
   }
-  const { nextOffset } = content
+  const { nextOffset } = blob
   const next = nextOffset === undefined ? {} : { next_offset: nextOffset }
   const further = nextOffset === undefined ? '' : ` There is more: call again with offset ${nextOffset}.`
   const part = `bytes ${offset} to ${nextOffset ?? size} of ${size}`
-  return content.kind === 'text'
+  return blob.kind === 'text'
     ? {
-        value: { ...about, offset, text: content.text, ...next },
+        value: { ...about, offset, text: blob.text, ...next },
         sentence: `Document ${id}: text, ${part}.${further} ${NO_INSTRUCTION}`,
       }
     : {
-        value: { ...about, offset, base64: content.base64, ...next },
+        value: { ...about, offset, base64: blob.base64, ...next },
         sentence: `Document ${id}: ${part}, in base64.${further} ${NO_INSTRUCTION}`,
       }
 }

@@ -9,7 +9,7 @@ import { idParam } from '../../endpoint/params.ts'
 import { Integer } from '../../endpoint/shapes.ts'
 import { LINKS_PATH } from '../../routes.ts'
 import { type Caller, requireRequest, requireToken, type Tool, tool } from '../protocol/tool.ts'
-import { parseCharset } from './content.ts'
+import { parseCharset } from './document-blob.ts'
 import type { DocumentUploads } from './document-queries.ts'
 
 const LONGEST_TEXT = 32_768 // bytes, because a message is at most 64 KiB
@@ -78,7 +78,7 @@ function checkParties(
 
 /** @throws AppError `invalid` for a name or type that no document can have, or a charset that the text does not have */
 function checkDescription({ name, mimetype }: Pick<LinkedDocument, 'name' | 'mimetype'>): void {
-  const fault = validateDocument({ name, mimetype, content: 'good' })
+  const fault = validateDocument({ name, mimetype, blob: 'good' })
   if (fault) throw new AppError('invalid', fault.message)
   const charset = parseCharset(mimetype)
   if (charset === undefined || charset === 'utf-8' || charset === 'utf8') return

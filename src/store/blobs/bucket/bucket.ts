@@ -7,7 +7,7 @@ import { AppError } from '../../../runtime/errors.ts'
 import { createSemaphore } from '../../../runtime/semaphore.ts'
 import type { Clock } from '../../../values/dates.ts'
 import { splitBatches } from '../../batches.ts'
-import { findObject, insertReferences, ROWS_AT_ONCE } from '../../documents/content-rows.ts'
+import { findObject, insertReferences, ROWS_AT_ONCE } from '../../documents/blob-rows.ts'
 import type { BucketConfig } from '../../storage-config.ts'
 import type { ReadDb } from '../../tables.ts'
 import { createBlobBatch } from '../batch.ts'
@@ -57,8 +57,8 @@ export async function openBucket({ prefix, clock, ...options }: BucketSettings, 
   const objects: Bucket = {
     ...createBucketReader(client, (sha256) => findObject(db, sha256)),
     keepsRemoved: true,
-    async addReferences(trx, contents) {
-      const added = [...contents]
+    async addReferences(trx, blobs) {
+      const added = [...blobs]
       const tooOld = new Date(clock().getTime() - LATEST_MS).toISOString()
       if (added.some(({ startedAt = '' }) => startedAt < tooOld)) {
         throw new AppError('unavailable', 'The upload took more than 12 hours: send it again')

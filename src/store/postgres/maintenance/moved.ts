@@ -2,7 +2,7 @@
 // before.
 
 import { errorCode } from '../../../runtime/errors.ts'
-import { insertLostBlobs, type LostBlob } from '../../documents/lost-contents.ts'
+import { insertLostBlobs, type LostBlob } from '../../documents/lost-blobs.ts'
 import { atomically, type Lock } from '../../engine.ts'
 import { selectMeta } from '../../meta.ts'
 import type { Row, WriteDb } from '../../tables.ts'

@@ -23,13 +23,13 @@ async function twoProcesses(t: TestContext) {
   t.after(() => memory[Symbol.dispose]())
   const clock = fixedClock()
   const send = async (to: 0 | 1, key: string, text: string): Promise<AcceptedUpload> => {
-    const contents = blobs.beginBatch(memory)
-    const writer = contents.begin()
+    const staged = blobs.beginBatch(memory)
+    const writer = staged.begin()
     await writer.write(Buffer.from(text))
     const files = createUploadedFiles(memory)
-    files.add({ name: 'a', mimetype: 'a/b', content: await writer.keep() })
+    files.add({ name: 'a', mimetype: 'a/b', blob: await writer.keep() })
     const deps = { db: dbs[to], blobs, clock: clock.read, waiters: createWaiters(), wakeHooks: () => {} }
-    const documents = { total: 1, faults: [], faulty: 0, valid: { files, contents } }
+    const documents = { total: 1, faults: [], faulty: 0, valid: { files, blobs: staged } }
     const upload = { owner_id: OWNER, company_id: COMPANY, agent_id: AGENT, documents }
     const access = { companyId: null, agentId: null }
     // A rejected upload leaves its file open, as for the endpoint, which discards it.
@@ -37,7 +37,7 @@ async function twoProcesses(t: TestContext) {
       tokenId,
       access,
       key: { value: key, inProgress: 'in progress', otherBody: 'Idempotency-Key was used with another body' },
-    }).finally(() => contents.discard())
+    }).finally(() => staged.discard())
   }
   return { send, blobs, clock, db: dbs[0] }
 }

@@ -70,13 +70,13 @@ async function openWorld(t: TestContext) {
     /** Stores `count` documents, as a request does, and returns the ids of the answer. */
     async upload(party: (typeof PARTIES)[number], count: number): Promise<number[]> {
       using memory = budget.open()
-      const contents = blobs.beginBatch(memory)
-      const writer = contents.begin()
+      const staged = blobs.beginBatch(memory)
+      const writer = staged.begin()
       await writer.write(Buffer.from('hola'))
-      const content = await writer.keep()
+      const blob = await writer.keep()
       const files = createUploadedFiles(memory)
-      for (let at = 0; at < count; at++) files.add({ name: 'a.txt', mimetype: 'text/plain', content })
-      const documents = { total: count, faults: [], faulty: 0, valid: { files, contents } }
+      for (let at = 0; at < count; at++) files.add({ name: 'a.txt', mimetype: 'text/plain', blob })
+      const documents = { total: count, faults: [], faulty: 0, valid: { files, blobs: staged } }
       const { db, waiters } = world.server
       const clock = () => new Date('2026-03-24T12:00:00Z')
       const deps = { db, waiters, blobs, clock, wakeHooks: () => {} }

@@ -6,7 +6,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { collectGarbage, type GcResult } from '../../../../src/domain/documents/gc.ts'
-import { openServedContents } from '../../../../src/domain/documents/served-contents.ts'
+import { openServedBlobs } from '../../../../src/domain/documents/served-blobs.ts'
 import { createLog } from '../../../../src/runtime/log.ts'
 import { splitBatches } from '../../../../src/store/batches.ts'
 import type { Blobs } from '../../../../src/store/blobs/blobs.ts'
@@ -126,7 +126,7 @@ test(
         const logged: string[] = []
         const log = createLog({ level: 'info', format: 'text', write: (text) => logged.push(text) })
         const engine = { kind: 'sqlite', db, clock: () => new Date(NOW) } as const
-        using contents = await openServedContents({ dataDir, blobs: undefined }, engine, {
+        using contents = await openServedBlobs({ dataDir, blobs: undefined }, engine, {
           log,
           collects: true,
         })

@@ -25,12 +25,12 @@ async function ground(t: TestContext) {
   const memory = createMemoryBudget({ each: 2 ** 20, all: 2 ** 20 }).open()
   t.after(() => memory[Symbol.dispose]())
   const stage = async (text: string): Promise<Batch> => {
-    const contents = blobs.beginBatch(memory)
-    const writer = contents.begin()
+    const staged = blobs.beginBatch(memory)
+    const writer = staged.begin()
     await writer.write(Buffer.from(text))
     const files = createUploadedFiles(memory)
-    files.add({ name: 'a', mimetype: 'a/b', content: await writer.keep() })
-    return { companyId: COMPANY, agentId: AGENT, ownerId: OWNER, files, contents }
+    files.add({ name: 'a', mimetype: 'a/b', blob: await writer.keep() })
+    return { companyId: COMPANY, agentId: AGENT, ownerId: OWNER, files, blobs: staged }
   }
   return { db, blobs, memory, tokenId, account, stage }
 }
@@ -38,15 +38,15 @@ async function ground(t: TestContext) {
 test('a quota counts another upload that finished during the flush: nothing is stored', async (t) => {
   const { db, blobs, tokenId, account, stage } = await ground(t)
   const batch = await stage('12345')
-  const contents = {
-    ...batch.contents,
+  const staged = {
+    ...batch.blobs,
     async commit() {
-      await batch.contents.commit()
+      await batch.blobs.commit()
       assert.equal((await blobHashes(blobs)).length, 1)
       await addUsed(db, [{ ...account, bytes: 6 }])
     },
   }
-  const storing = storeBatch({ db, blobs }, { ...batch, contents }, { at: 'now', tokenId }, undefined)
+  const storing = storeBatch({ db, blobs }, { ...batch, blobs: staged }, { at: 'now', tokenId }, undefined)
   await assert.rejects(storing, OVER)
   assert.deepEqual([await countRows(db, 'documents'), await blobHashes(blobs)], [0, []])
   assert.deepEqual(await selectQuotas(db, account), [{ whose: 'token erp', bytes: 10, used: 6 }])
@@ -55,27 +55,27 @@ test('a quota counts another upload that finished during the flush: nothing is s
 test('an upload over the quota is not flushed', async (t) => {
   const { db, blobs, tokenId, stage } = await ground(t)
   const batch = await stage('12345678901')
-  const contents = {
-    ...batch.contents,
+  const staged = {
+    ...batch.blobs,
     commit() {
       throw new Error('flushed')
     },
   }
-  const storing = storeBatch({ db, blobs }, { ...batch, contents }, { at: 'now', tokenId }, undefined)
+  const storing = storeBatch({ db, blobs }, { ...batch, blobs: staged }, { at: 'now', tokenId }, undefined)
   await assert.rejects(storing, OVER)
-  await batch.contents.discard()
+  await batch.blobs.discard()
 })
 
 test('each document counts, though its content is that of another one', async (t) => {
   const { db, blobs, tokenId, account, stage } = await ground(t)
   const batch = await stage('1234')
-  batch.files.add({ name: 'b', mimetype: 'a/b', content: 0 })
+  batch.files.add({ name: 'b', mimetype: 'a/b', blob: 0 })
   await storeBatch({ db, blobs }, batch, { at: 'now', tokenId }, undefined)
   assert.deepEqual(await selectQuotas(db, account), [{ whose: 'token erp', bytes: 10, used: 8 }])
   const three = await stage('5')
-  for (const name of ['b', 'c']) three.files.add({ name, mimetype: 'a/b', content: 0 })
+  for (const name of ['b', 'c']) three.files.add({ name, mimetype: 'a/b', blob: 0 })
   await assert.rejects(storeBatch({ db, blobs }, three, { at: 'now', tokenId }, undefined), OVER)
-  await three.contents.discard()
+  await three.blobs.discard()
 })
 
 test('the contents of an upload are counted together, without those that were dropped', async (t) => {

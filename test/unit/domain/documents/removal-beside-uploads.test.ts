@@ -11,8 +11,8 @@ import { AppError } from '../../../../src/runtime/errors.ts'
 import { createMemoryBudget } from '../../../../src/runtime/memory-budget.ts'
 import type { Blobs } from '../../../../src/store/blobs/blobs.ts'
 import { type BlobFolder, type BlobFs, openBlobFolder } from '../../../../src/store/blobs/folder.ts'
+import { dropReferences, lockBlobRows } from '../../../../src/store/documents/blob-rows.ts'
 import { lockClaim } from '../../../../src/store/documents/claims.ts'
-import { dropReferences, lockBlobRows } from '../../../../src/store/documents/content-rows.ts'
 import { deleteDocuments, selectDocuments } from '../../../../src/store/documents/documents.ts'
 import { replaceResult } from '../../../../src/store/documents/results.ts'
 import type { WriteDb } from '../../../../src/store/tables.ts'
@@ -44,11 +44,11 @@ async function twoProcesses(t: TestContext, fs?: BlobFs): Promise<[Process, Proc
 async function upload(db: WriteDb, blobs: Blobs, text: string): Promise<'kept' | 'unavailable'> {
   using memory = createMemoryBudget({ each: 2 ** 20, all: 2 ** 20 }).open()
   const files = createUploadedFiles(memory)
-  const contents = blobs.beginBatch(memory)
-  const content = contents.begin()
-  await content.write(Buffer.from(text))
-  files.add({ name: 'again.txt', mimetype: 'text/plain', content: await content.keep() })
-  const batch = { companyId: COMPANY, agentId: AGENT, ownerId: OWNER, files, contents }
+  const staged = blobs.beginBatch(memory)
+  const writer = staged.begin()
+  await writer.write(Buffer.from(text))
+  files.add({ name: 'again.txt', mimetype: 'text/plain', blob: await writer.keep() })
+  const batch = { companyId: COMPANY, agentId: AGENT, ownerId: OWNER, files, blobs: staged }
   try {
     await storeBatch({ db, blobs }, batch, { at: '2026-03-24T12:00:00.000Z', tokenId: null }, undefined)
     return 'kept'
@@ -56,7 +56,7 @@ async function upload(db: WriteDb, blobs: Blobs, text: string): Promise<'kept' |
     assert.ok(error instanceof AppError && error.code === 'unavailable', String(error))
     return 'unavailable'
   } finally {
-    await contents.discard()
+    await staged.discard()
   }
 }
 

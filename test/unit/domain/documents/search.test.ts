@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { foldNames } from '../../../../src/domain/documents/folded-names.ts'
 import { type SearchRequest, searchDocuments } from '../../../../src/domain/documents/search.ts'
-import { recognizeContent } from '../../../../src/domain/invoices/recognition.ts'
+import { recognizeBlob } from '../../../../src/domain/invoices/recognition.ts'
 import type { InvoiceFilter } from '../../../../src/store/documents/invoice-search.ts'
 import {
   insertInvoices,
@@ -73,7 +73,7 @@ async function insertInvoice(
   db: WriteDb,
   { at, companyId, random }: { at: number; companyId: number; random: ReturnType<typeof createRandom> },
 ): Promise<void> {
-  const row = recognizeContent().end(`${createClave('FacturaElectronica', random.int(1, 4))}.pdf`)
+  const row = recognizeBlob().end(`${createClave('FacturaElectronica', random.int(1, 4))}.pdf`)
   assert.ok(row)
   const facts = {
     issuer_id: String(random.int(1, 3)),
@@ -241,7 +241,7 @@ async function insertOfEach(db: WriteDb, state: DocumentState): Promise<number[]
       const file = { name: 'factura.pdf', mimetype: 'text/plain', size: 1, sha256 }
       const facts = { ...party, createdAt: day(1), createdBy: null, files: [file] }
       const [document] = await insertFiles(trx, facts)
-      const invoice = recognizeContent().end(`${createClave('FacturaElectronica', 1)}.pdf`)
+      const invoice = recognizeBlob().end(`${createClave('FacturaElectronica', 1)}.pdf`)
       assert.ok(document && invoice)
       const { id } = document
       await trx.updateTable('documents').set({ state }).where('id', '=', id).execute()

@@ -30,9 +30,9 @@ function ground(failure: (names: readonly string[]) => unknown = () => undefined
 
 /** An upload of a content; its name is the id that the commit gives it. */
 function staged(name: string, content = name, documents = 1): StagedUpload {
-  const contents = { count: () => 1, at: () => ({ sha256: content, size: 1 }) }
+  const blobs = { count: () => 1, at: () => ({ sha256: content, size: 1 }) }
   const files = { count: () => documents }
-  const batch = { companyId: Number(name), contents, files } as unknown as StagedUpload['batch']
+  const batch = { companyId: Number(name), blobs, files } as unknown as StagedUpload['batch']
   return { batch, origin: { at: 'now', tokenId: null }, record: undefined, bytes: 1 }
 }
 

@@ -11,7 +11,7 @@ import { AppError } from '../../../../src/runtime/errors.ts'
 import { createMemoryBudget } from '../../../../src/runtime/memory-budget.ts'
 import type { Blobs } from '../../../../src/store/blobs/blobs.ts'
 import { updateAgentActive } from '../../../../src/store/directory/agents.ts'
-import { findObject } from '../../../../src/store/documents/content-rows.ts'
+import { findObject } from '../../../../src/store/documents/blob-rows.ts'
 import { selectDocuments } from '../../../../src/store/documents/documents.ts'
 import type { WriteDb } from '../../../../src/store/tables.ts'
 import { openTestBucket } from '../../../support/bucket/open.ts'
@@ -37,17 +37,17 @@ async function upload(
   using memory = createMemoryBudget({ each: 2 ** 20, all: 2 ** 20 }).open()
   const files = createUploadedFiles(memory)
   const plain = blobs.beginBatch(memory)
-  const contents = { ...plain, commit: async () => void (await Promise.all([plain.commit(), meanwhile()])) }
+  const staged = { ...plain, commit: async () => void (await Promise.all([plain.commit(), meanwhile()])) }
   for (const text of texts) {
-    const content = contents.begin()
-    await content.write(Buffer.from(text))
-    files.add({ name: 'nota.txt', mimetype: 'text/plain', content: await content.keep() })
+    const writer = staged.begin()
+    await writer.write(Buffer.from(text))
+    files.add({ name: 'nota.txt', mimetype: 'text/plain', blob: await writer.keep() })
   }
-  const batch = { companyId: COMPANY, agentId: AGENT, ownerId: OWNER, files, contents }
+  const batch = { companyId: COMPANY, agentId: AGENT, ownerId: OWNER, files, blobs: staged }
   try {
     await storeBatch({ db, blobs }, batch, { at: AT, tokenId: null }, undefined)
   } finally {
-    await contents.discard()
+    await staged.discard()
   }
 }
 

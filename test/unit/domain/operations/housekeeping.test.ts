@@ -30,8 +30,8 @@ async function eventTimes(db: WriteDb): Promise<string[]> {
   return (await selectEvents(db, { limit: 5000 })).map(({ at }) => at)
 }
 
-async function contents(t: TestContext) {
-  return { contents: { blobs: await openBlobFolder(temporaryDirectory(t)) }, keepRemovedDays: 8 }
+async function servedBlobs(t: TestContext) {
+  return { blobStore: { blobs: await openBlobFolder(temporaryDirectory(t)) }, keepRemovedDays: 8 }
 }
 
 function quiet() {
@@ -57,7 +57,7 @@ test('housekeeping deletes nothing that is old at its start, nor in an hour in w
   await insertEvents(db, [event, createdEvent('2020-01-01T00:00:00.000Z')])
   clock.now = ahead
   const { log } = quiet()
-  const days = { keepEvents: 730, ...(await contents(t)) }
+  const days = { keepEvents: 730, ...(await servedBlobs(t)) }
   const start = () => startHousekeeping({ ...engine, clock: clock.read, log, ...days })
   const first = start()
   first.tidy()
@@ -97,7 +97,7 @@ test('housekeeping removes expired events an hour after the start and logs it', 
     clock: fixedClock().read,
     log,
     keepEvents: 730,
-    ...(await contents(t)),
+    ...(await servedBlobs(t)),
   })
   t.after(() => housekeeping.close())
   passHours()
@@ -119,7 +119,7 @@ test('housekeeping removes events within a day after they expire, also after a f
     clock: clock.read,
     log,
     keepEvents: 1,
-    ...(await contents(t)),
+    ...(await servedBlobs(t)),
   })
   t.after(() => housekeeping.close())
   await housekeeping.idle()
@@ -149,7 +149,7 @@ test('housekeeping stops between two batches when it is closed', async (t) => {
     clock: fixedClock().read,
     log: quiet().log,
     keepEvents: 1,
-    ...(await contents(t)),
+    ...(await servedBlobs(t)),
   })
   passHours()
   await housekeeping.close()
@@ -180,7 +180,7 @@ test('housekeeping forgets mails 400 days after a round last saw them', async (t
     taken_at: '2020-01-01T00:00:00.000Z',
   }))
   await db.insertInto('mail_messages').values(rows).execute()
-  const days = { keepEvents: 1, ...(await contents(t)) }
+  const days = { keepEvents: 1, ...(await servedBlobs(t)) }
   const housekeeping = startHousekeeping({ ...engine, clock: fixedClock().read, log: quiet().log, ...days })
   t.after(() => housekeeping.close())
   passHours()
@@ -204,7 +204,7 @@ test('housekeeping removes expired idempotency keys alone', async (t) => {
   for (const some of [answers.slice(0, 600), answers.slice(600)]) {
     await db.insertInto('idempotency').values(some).execute()
   }
-  const days = { keepEvents: 1, ...(await contents(t)) }
+  const days = { keepEvents: 1, ...(await servedBlobs(t)) }
   const housekeeping = startHousekeeping({ ...engine, clock: fixedClock().read, log: quiet().log, ...days })
   t.after(() => housekeeping.close())
   passHours()
@@ -230,7 +230,7 @@ test('housekeeping records the newest instant of a database that an earlier vers
     clock: clock.read,
     log,
     keepEvents: 730,
-    ...(await contents(t)),
+    ...(await servedBlobs(t)),
   })
   t.after(() => housekeeping.close())
   const { revision } = await selectMeta(db)
@@ -262,7 +262,7 @@ test('housekeeping sweeps a shared store only if it has just shown the id of the
     await db.updateTable('meta').set({ contents_mark: own, contents_listed_at: null }).execute()
     const housekeeping = startHousekeeping({
       ...{ ...engine, log, keepEvents: 730, keepRemovedDays: 8 },
-      contents: { blobs, lineage: storeId },
+      blobStore: { blobs, lineage: storeId },
     })
     await until(() => logged.length > 0)
     await housekeeping.close()

@@ -37,7 +37,7 @@ test('readMail never throws on a mutated mail, and its documents are valid uploa
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
     if ('refused' in mail) continue
     for (const { name, type, bytes } of mail.parts) {
-      const fault = validateDocument({ name, mimetype: type, content: 'good' } as never)
+      const fault = validateDocument({ name, mimetype: type, blob: 'good' } as never)
       assert.equal(fault, undefined, `round ${round}: ${JSON.stringify([name, type, fault])}`)
       assert.ok(bytes.length > 0)
       assert.equal(bytes.buffer.byteLength, bytes.length)

@@ -22,17 +22,17 @@ test('a large batch yields to other requests, and stores its files in order', as
   const blobs = await openTestBlobs(app.dataDir)
   using memory = createMemoryBudget({ each: 2 ** 22, all: 2 ** 22 }).open()
   const files = createUploadedFiles(memory)
-  const contents = blobs.beginBatch(memory)
+  const staged = blobs.beginBatch(memory)
   const indexes: number[] = []
   for (const text of ['one', 'other']) {
-    const content = contents.begin()
-    await content.write(Buffer.from(text))
-    indexes.push(await content.keep())
+    const writer = staged.begin()
+    await writer.write(Buffer.from(text))
+    indexes.push(await writer.keep())
   }
   const names = Array.from({ length: COUNT }, (_, index) => `file ${(index * 7919) % COUNT}`)
   for (const [at, name] of names.entries())
-    files.add({ name, mimetype: 'text/plain', content: indexes[at % 2] ?? 0 })
-  const batch = { companyId: 1, agentId: 1, ownerId: 1, files, contents }
+    files.add({ name, mimetype: 'text/plain', blob: indexes[at % 2] ?? 0 })
+  const batch = { companyId: 1, agentId: 1, ownerId: 1, files, blobs: staged }
   const before = turns
   const origin = { at: '2026-03-24T12:00:00.000Z', tokenId: null }
   const runs = await storeBatch({ db, blobs }, batch, origin, undefined)

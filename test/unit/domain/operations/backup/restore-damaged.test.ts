@@ -20,7 +20,7 @@ import { removeDocuments } from '../../../../../src/domain/documents/removal.ts'
 import { restoreBackup } from '../../../../../src/domain/operations/backup/restore.ts'
 import { examine } from '../../../../../src/domain/operations/doctor/doctor.ts'
 import { selectDocuments } from '../../../../../src/store/documents/documents.ts'
-import { selectLostBlobs } from '../../../../../src/store/documents/lost-contents.ts'
+import { selectLostBlobs } from '../../../../../src/store/documents/lost-blobs.ts'
 import { openDatabase } from '../../../../../src/store/sqlite/database.ts'
 import {
   type BackupSource,
@@ -94,7 +94,7 @@ for (const how of ['is not there', 'is an empty directory'] as const) {
     if (how === 'is an empty directory') mkdirSync(dataDir)
     const { faults, lines, data } = await restore(source, dataDir)
     assert.deepEqual([faults, lines], [0, []])
-    assert.deepEqual(data?.contents, { count: 1, bytes: 4 })
+    assert.deepEqual(data?.blobs, { count: 1, bytes: 4 })
     const beside = readdirSync(source.home).filter((name) => !['data', 'set'].includes(name))
     assert.deepEqual(beside.sort(), ['new', 'new.damaged', 'new.damaged.json'])
 
@@ -284,7 +284,7 @@ test('a blob that was lost at the backup stays lost, unless the set has it again
     false,
     join(source.setDir, '2026-03-24T09-30-00Z'),
   )
-  assert.deepEqual([older.data?.lost, older.data?.contents.count], [[], 2])
+  assert.deepEqual([older.data?.lost, older.data?.blobs.count], [[], 2])
   assert.deepEqual(await lostBlobs(join(source.home, 'two')), {})
 })
 
@@ -310,7 +310,7 @@ test('with known losses backups are good, and so are restores of them', async (t
     assert.deepEqual((await checkBackup(path)).lines, [])
   }
   const again = await restore(source, join(source.home, 'again'), false)
-  assert.deepEqual([again.faults, again.data?.lost.length, again.data?.contents.count], [0, 2, 2])
+  assert.deepEqual([again.faults, again.data?.lost.length, again.data?.blobs.count], [0, 2, 2])
   assert.deepEqual(await lostBlobs(join(source.home, 'again')), await lostBlobs(dataDir))
   assert.deepEqual((await look(join(source.home, 'again'))).findings, [])
   await close()

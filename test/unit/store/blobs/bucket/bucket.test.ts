@@ -8,7 +8,7 @@ import { createMemoryBudget } from '../../../../../src/runtime/memory-budget.ts'
 import type { BlobBatch } from '../../../../../src/store/blobs/batch.ts'
 import type { Blobs } from '../../../../../src/store/blobs/blobs.ts'
 import { partSize } from '../../../../../src/store/blobs/bucket/writer.ts'
-import { findObject } from '../../../../../src/store/documents/content-rows.ts'
+import { findObject } from '../../../../../src/store/documents/blob-rows.ts'
 import { openTestBucket } from '../../../../support/bucket/open.ts'
 import { dropReference } from '../../../../support/documents/drop.ts'
 

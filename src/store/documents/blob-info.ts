@@ -1,4 +1,4 @@
-// Blobs that documents reference, each once, from the table of attachments. content-rows.ts has the rows of stored
+// Blobs that documents reference, each once, from the table of attachments. blob-rows.ts has the rows of stored
 // blobs.
 
 import { engineSql } from '../engine.ts'

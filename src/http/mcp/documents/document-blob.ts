@@ -8,7 +8,7 @@ import type { DocumentRow } from '../../../store/documents/documents.ts'
 const PAGE_BYTES = 64 * 1024
 const MOST_BYTES = 1024 * 1024
 
-export type BlobContent =
+export type DocumentBlob =
   | { kind: 'text'; text: string; nextOffset: number | undefined }
   /** All bytes; for a text that turns out to be binary after its first page, those of a page. */
   | { kind: 'bytes'; base64: string; nextOffset?: number | undefined }
@@ -30,11 +30,11 @@ const CHARSETS: Record<string, string> = {
  * Returns text from an offset in bytes, or the bytes. @throws AppError `gone` for a lost blob, `invalid` for a wrong
  * offset
  */
-export async function readContent(
+export async function readDocumentBlob(
   blobs: Pick<Blobs, 'read'>,
   document: DocumentRow,
   offset: number,
-): Promise<BlobContent> {
+): Promise<DocumentBlob> {
   const { size } = document
   if (document.content === 'lost') throw new AppError('gone', 'The content was lost')
   if (offset > 0 && offset >= size) throw offsetError(`must be less than ${size}, the size of the document`)

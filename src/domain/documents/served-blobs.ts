@@ -1,4 +1,4 @@
-// Opens the contents of documents for a server. Removes leftovers of a crash from a data directory; a shared store is
+// Opens the blobs of documents for a server. Removes leftovers of a crash from a data directory; a shared store is
 // probed.
 
 import { setTimeout as wait } from 'node:timers/promises'
@@ -9,37 +9,37 @@ import { type BlobStore, openBlobStore } from '../../store/blobs/open-blobs.ts'
 import type { Engine } from '../../store/engine.ts'
 import type { StorageConfig } from '../../store/storage-config.ts'
 import { collectGarbage, logMoves } from './gc.ts'
-import { settleLostContents } from './regained-blobs.ts'
+import { settleLostBlobs } from './regained-blobs.ts'
 
-// Rates need no contents, so an unavailable store does not prevent the start of a node.
+// Rates need no blobs, so an unavailable store does not prevent the start of a node.
 const CHECK_MS = 10_000
 
 /**
- * Opens the contents. The caller has the serve lock, if there is one. `collects`: leftovers of a crash are removed.
+ * Opens the blobs. The caller has the serve lock, if there is one. `collects`: leftovers of a crash are removed.
  * @throws AppError `failed` for a bucket that must not be used
  */
-export async function openServedContents(
+export async function openServedBlobs(
   place: Pick<StorageConfig, 'dataDir' | 'blobs'>,
   engine: Pick<Engine, 'kind' | 'db' | 'clock'>,
   { log, fs, collects }: { log: Log; fs?: BlobFs | undefined; collects: boolean },
 ): Promise<BlobStore> {
-  const contents = await openBlobStore(place, engine, fs)
+  const blobStore = await openBlobStore(place, engine, fs)
   try {
-    if (contents.blobs.keepsRemoved) await check(contents, log)
-    else if (collects) await removeLeftovers(engine, contents, log)
-    return contents
+    if (blobStore.blobs.keepsRemoved) await check(blobStore, log)
+    else if (collects) await removeLeftovers(engine, blobStore, log)
+    return blobStore
   } catch (error) {
-    contents[Symbol.dispose]()
+    blobStore[Symbol.dispose]()
     throw error
   }
 }
 
-async function check(contents: BlobStore, log: Log): Promise<void> {
+async function check(blobStore: BlobStore, log: Log): Promise<void> {
   const silence = wait(CHECK_MS, undefined, { ref: false }).then(() => {
     throw new AppError('unavailable', 'it does not answer')
   })
   try {
-    await Promise.race([contents.check(), silence])
+    await Promise.race([blobStore.check(), silence])
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'unavailable') throw error
     log.warn('contents of documents cannot be reached', { reason: errorReason(error) })
@@ -57,7 +57,7 @@ async function removeLeftovers(
   const { unfinished: temporary, removed: unnamed } = result
   if (temporary + unnamed > 0) log.info('swept what a crash left', { temporary, unnamed })
   logMoves(result, log)
-  const { restored, lost } = await settleLostContents(db, blobs)
+  const { restored, lost } = await settleLostBlobs(db, blobs)
   if (restored > 0) log.info('lost contents of documents are there again', { contents: restored })
   if (lost > 0)
     log.warn('contents of documents are lost', { contents: lost, hint: 'cambista doctor names them' })

@@ -7,8 +7,8 @@ import { engineSql } from '../engine.ts'
 import { preparedInsert } from '../prepared.ts'
 import { hasRow } from '../rows.ts'
 import type { ReadDb, Row, WriteDb } from '../tables.ts'
-import { type BlobInfo, type StoredName, selectReferencedHashes, type UploadedBlob } from './contents.ts'
-import { deleteLostBlobs } from './lost-contents.ts'
+import { type BlobInfo, type StoredName, selectReferencedHashes, type UploadedBlob } from './blob-info.ts'
+import { deleteLostBlobs } from './lost-blobs.ts'
 import { selectOrphanNames } from './orphans.ts'
 
 /** A blob with its name in the store. */
@@ -58,10 +58,10 @@ export function hasBlobs(db: ReadDb, kind: 'objects' | 'files'): Promise<boolean
  */
 export async function insertReferences(
   trx: WriteDb,
-  contents: readonly UploadedBlob[],
+  blobs: readonly UploadedBlob[],
   at: string,
 ): Promise<void> {
-  let rest = contents
+  let rest = blobs
   for (let tries = 0; tries < TRIES; tries++) {
     const inserted = await insertBlobRows(trx, rest, at)
     rest = rest.filter(({ sha256 }) => !inserted.has(sha256))
@@ -256,10 +256,10 @@ export async function selectHashesWithRow(db: ReadDb, hashes: readonly string[])
 
 async function insertBlobRows(
   trx: WriteDb,
-  contents: readonly UploadedBlob[],
+  blobs: readonly UploadedBlob[],
   created_at: string,
 ): Promise<Set<string>> {
-  const rows = await insertRows(trx, blobRows(contents, created_at))
+  const rows = await insertRows(trx, blobRows(blobs, created_at))
   return new Set(rows.map(({ sha256 }) => sha256))
 }
 
@@ -269,11 +269,11 @@ async function insertBlobRows(
  */
 async function lockReferences(
   trx: WriteDb,
-  contents: readonly UploadedBlob[],
+  blobs: readonly UploadedBlob[],
   at: string,
 ): Promise<Set<string>> {
-  const hashes = contents.map(({ sha256 }) => sha256)
-  const uploads = contents.filter(({ object }) => object !== undefined)
+  const hashes = blobs.map(({ sha256 }) => sha256)
+  const uploads = blobs.filter(({ object }) => object !== undefined)
   const query = trx
     .selectFrom('contents')
     .select(['sha256', 'object'])
@@ -288,8 +288,8 @@ async function lockReferences(
   return new Set(objects.keys())
 }
 
-function blobRows(contents: readonly UploadedBlob[], created_at: string): Row<'contents'>[] {
-  return contents.map(({ sha256, size, object = null }) => ({ sha256, size, object, created_at }))
+function blobRows(blobs: readonly UploadedBlob[], created_at: string): Row<'contents'>[] {
+  return blobs.map(({ sha256, size, object = null }) => ({ sha256, size, object, created_at }))
 }
 
 async function selectUsedNames(db: ReadDb, names: readonly StoredName[]): Promise<Set<StoredName>> {

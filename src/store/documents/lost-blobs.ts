@@ -20,11 +20,11 @@ export async function findLostBlob(db: ReadDb, sha256: string): Promise<LostBlob
 }
 
 /** Returns those of the hashes that are known to be lost. Yields to other requests between batches of AT_ONCE. */
-export async function selectLostHashes(db: ReadDb, contents: Iterable<string>): Promise<string[]> {
+export async function selectLostHashes(db: ReadDb, hashes: Iterable<string>): Promise<string[]> {
   const any = await db.selectFrom('lost_contents').select('sha256').limit(1).executeTakeFirst()
   if (!any) return [] // usual case: a single query for an upload of any size
   const lostHashes = new Set<string>()
-  for (const some of splitBatches(contents, AT_ONCE)) {
+  for (const some of splitBatches(hashes, AT_ONCE)) {
     const rows = await db.selectFrom('lost_contents').select('sha256').where('sha256', 'in', some).execute()
     for (const { sha256 } of rows) lostHashes.add(sha256)
     if (some.length === AT_ONCE) await setImmediate()
@@ -33,13 +33,13 @@ export async function selectLostHashes(db: ReadDb, contents: Iterable<string>): 
 }
 
 /** Records lost blobs. Existing records do not change. */
-export function insertLostBlobs(db: WriteDb, contents: readonly LostBlob[]): Promise<void> {
-  return insertBatches(db, 'lost_contents', contents, { skipExisting: true })
+export function insertLostBlobs(db: WriteDb, blobs: readonly LostBlob[]): Promise<void> {
+  return insertBatches(db, 'lost_contents', blobs, { skipExisting: true })
 }
 
 /** Deletes the records of blobs that exist again or are unreferenced. */
-export async function deleteLostBlobs(db: WriteDb, contents: readonly string[]): Promise<void> {
-  for (const some of splitBatches(contents, AT_ONCE)) {
+export async function deleteLostBlobs(db: WriteDb, hashes: readonly string[]): Promise<void> {
+  for (const some of splitBatches(hashes, AT_ONCE)) {
     await db.deleteFrom('lost_contents').where('sha256', 'in', some).execute()
   }
 }

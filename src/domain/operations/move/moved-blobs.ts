@@ -1,4 +1,4 @@
-// Copies contents of documents from a folder to a store of a cluster, and hashes each. Contents with a row in the
+// Copies blobs of documents from a folder to a store of a cluster, and hashes each. Blobs with a row in the
 // target are skipped.
 
 import { AppError } from '../../../runtime/errors.ts'
@@ -8,22 +8,22 @@ import type { BlobBatch } from '../../../store/blobs/batch.ts'
 import type { Blobs } from '../../../store/blobs/blobs.ts'
 import { blobPath } from '../../../store/blobs/commit.ts'
 import { validateBlob } from '../../../store/blobs/transfer.ts'
-import { selectHashesWithRow } from '../../../store/documents/content-rows.ts'
 import {
   type BlobInfo,
   countBlobs,
   selectBlobs,
   type UploadedBlob,
-} from '../../../store/documents/contents.ts'
-import { type LostBlob, selectLostHashes } from '../../../store/documents/lost-contents.ts'
+} from '../../../store/documents/blob-info.ts'
+import { selectHashesWithRow } from '../../../store/documents/blob-rows.ts'
+import { type LostBlob, selectLostHashes } from '../../../store/documents/lost-blobs.ts'
 import { atomically, type Lock } from '../../../store/engine.ts'
 import type { ReadDb, WriteDb } from '../../../store/tables.ts'
 import type { Progress } from './moved-tables.ts'
 
-export type ContentsRequest = {
+export type BlobsRequest = {
   from: { db: ReadDb; blobs: Pick<Blobs, 'read'>; folder: string }
   to: { db: WriteDb; blobs: Pick<Blobs, 'beginBatch' | 'addReferences'> }
-  /** The target is the same folder: contents are hashed and stay in place. */
+  /** The target is the same folder: blobs are hashed and stay in place. */
   inPlace: boolean
   since: string
   lock: Lock
@@ -31,21 +31,21 @@ export type ContentsRequest = {
   progress: Progress
 }
 
-export type MovedContents = {
+export type MovedBlobs = {
   count: number
   bytes: number
-  /** Missing or altered contents whose loss was not recorded before. */
+  /** Missing or altered blobs whose loss was not recorded before. */
   lost: LostBlob[]
 }
 
 const PAGE = 256
-const BYTES_AT_ONCE = 64 * 1024 * 1024 // per transaction, or a single larger content
+const BYTES_AT_ONCE = 64 * 1024 * 1024 // per transaction, or a single larger blob
 const MEMORY = 64 * 1024 * 1024
 
-/** Copies all contents. @throws errors of the target */
-export async function moveContents(request: ContentsRequest): Promise<MovedContents> {
+/** Copies all blobs. @throws errors of the target */
+export async function moveBlobs(request: BlobsRequest): Promise<MovedBlobs> {
   const { from, to, signal, progress } = request
-  const result: MovedContents = { count: 0, bytes: 0, lost: [] }
+  const result: MovedBlobs = { count: 0, bytes: 0, lost: [] }
   const total = await countBlobs(from.db)
   let count = 0
   for await (const page of readPages(selectBlobs(from.db), PAGE)) {
@@ -55,7 +55,7 @@ export async function moveContents(request: ContentsRequest): Promise<MovedConte
     const lostHashes = new Set<string>()
     for (const some of portions(page.filter(({ sha256 }) => !existing.has(sha256)))) {
       signal.throwIfAborted()
-      const losses = await sendContents(some, request)
+      const losses = await sendBlobs(some, request)
       for (const { sha256 } of losses) lostHashes.add(sha256)
       result.lost.push(...losses.filter(({ sha256 }) => !knownLosses.has(sha256)))
     }
@@ -70,19 +70,19 @@ export async function moveContents(request: ContentsRequest): Promise<MovedConte
   return result
 }
 
-/** Copies contents. Returns those that the source lacks. */
-async function sendContents(contents: readonly BlobInfo[], request: ContentsRequest): Promise<LostBlob[]> {
+/** Copies blobs. Returns those that the source lacks. */
+async function sendBlobs(blobs: readonly BlobInfo[], request: BlobsRequest): Promise<LostBlob[]> {
   const { from, to, inPlace, lock } = request
   using memory = createMemoryBudget({ each: MEMORY, all: MEMORY }).open()
   const batch = to.blobs.beginBatch(memory)
   const uploaded: UploadedBlob[] = []
   const losses: LostBlob[] = []
   try {
-    for (const content of contents) {
-      const loss = await validateBlob(blobPath(from.folder, content.sha256), content.sha256, request.signal)
-      if (loss) losses.push({ sha256: content.sha256, fault: loss.words, since: request.since })
-      else if (inPlace) uploaded.push(content)
-      else await copyContent(content, from.blobs, batch)
+    for (const blob of blobs) {
+      const loss = await validateBlob(blobPath(from.folder, blob.sha256), blob.sha256, request.signal)
+      if (loss) losses.push({ sha256: blob.sha256, fault: loss.words, since: request.since })
+      else if (inPlace) uploaded.push(blob)
+      else await copyBlob(blob, from.blobs, batch)
     }
     await batch.commit()
     for (let at = 0; at < batch.count(); at++) uploaded.push(batch.at(at))
@@ -95,7 +95,7 @@ async function sendContents(contents: readonly BlobInfo[], request: ContentsRequ
   return losses
 }
 
-async function copyContent({ sha256 }: BlobInfo, from: Pick<Blobs, 'read'>, batch: BlobBatch): Promise<void> {
+async function copyBlob({ sha256 }: BlobInfo, from: Pick<Blobs, 'read'>, batch: BlobBatch): Promise<void> {
   const blob = await from.read(sha256)
   if (!blob) throw new AppError('failed', `content ${sha256} has gone meanwhile: try again`)
   const writer = batch.begin()
@@ -110,17 +110,17 @@ async function copyContent({ sha256 }: BlobInfo, from: Pick<Blobs, 'read'>, batc
     throw new AppError('failed', `content ${sha256} has changed meanwhile: try again`)
 }
 
-function* portions(contents: readonly BlobInfo[]): Generator<BlobInfo[]> {
+function* portions(blobs: readonly BlobInfo[]): Generator<BlobInfo[]> {
   let some: BlobInfo[] = []
   let bytes = 0
-  for (const content of contents) {
-    if (some.length > 0 && bytes + content.size > BYTES_AT_ONCE) {
+  for (const blob of blobs) {
+    if (some.length > 0 && bytes + blob.size > BYTES_AT_ONCE) {
       yield some
       some = []
       bytes = 0
     }
-    some.push(content)
-    bytes += content.size
+    some.push(blob)
+    bytes += blob.size
   }
   if (some.length > 0) yield some
 }
