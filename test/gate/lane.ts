@@ -12,7 +12,10 @@ const ROOT = join(import.meta.dirname, '../..')
 /** Limit of a test, and of a file after its last test: it left handles. */
 const LIMIT_MS = Number(process.env.CAMBISTA_TEST_LIMIT_MS || 600_000)
 
-/** Options of the heap. Several files occupy the cores, so threads for collections gain nothing. */
+/**
+ * Options of the heap. Several files occupy the cores, so threads for collections gain nothing. Tests of memory and of
+ * the built file run without them.
+ */
 const HEAP = ['--max-semi-space-size=64', '--single-threaded-gc']
 
 /** A failed test. `isFinal`: its file crashed or timed out, and no second run can excuse it. */
@@ -45,7 +48,7 @@ async function runLane(name: LaneName, files: readonly string[]): Promise<LaneRe
     files: paths.map((file) => join(ROOT, file)),
     concurrency: Number(process.env.CAMBISTA_LANE_CONCURRENCY || lane.concurrency),
     timeout: LIMIT_MS,
-    execArgv: [...HEAP, ...(lane.preload ? [`--import=${lane.preload}`] : [])],
+    execArgv: [...(lane.cachesCode ? HEAP : []), ...(lane.preload ? [`--import=${lane.preload}`] : [])],
     ...(lane.setup ? { globalSetupPath: join(ROOT, lane.setup) } : {}),
   })
   stream.on('test:fail', (event) => {
@@ -91,9 +94,9 @@ function readFailure(event: FailEvent, parts: ReadonlyMap<string, string[]>): Fa
   const entry = path(event.entryFile ?? event.file)
   const declared = path(event.file)
   const own = /\.test\.\w+$/.test(declared) ? [declared] : undefined
-  const files = parts.get(declared)?.includes(event.name)
-    ? [event.name]
-    : (parts.get(declared) ?? own ?? parts.get(entry) ?? [entry])
+  const members = parts.get(declared)
+  const isMember = members?.includes(event.name)
+  const files = isMember ? [event.name] : (members ?? own ?? parts.get(entry) ?? [entry])
   const cause = error.cause instanceof Error ? error.cause : error
   const reason = cause.cause instanceof Error ? `: ${cause.cause.message}` : '' // `fetch` names only this one
   const message = hasCrashed ? `it ended with ${error.signal ?? error.exitCode}` : `${cause.message}${reason}`

@@ -21,7 +21,9 @@ export const ALONE: Record<string, string> = {
 }
 
 /**
- * Writes a file for each part. Each test file is a test of it, so that its servers end with it. Returns the parts with their files, relative to the root. */
+ * Writes a file for each part. Each test file is a test of it, so that its servers end with it. Returns the parts with
+ * their files, relative to the root.
+ */
 export function writeParts(files: readonly string[]): Map<string, string[]> {
   const together = files.filter((file) => !(file in ALONE))
   // Its own folder for each list: two lanes may run at once.

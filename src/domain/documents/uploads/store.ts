@@ -31,6 +31,7 @@ import { queueDocuments } from '../../hooks/queued-events.ts'
 import { blobHashes, uploadedBlobs } from '../regained-blobs.ts'
 import { type Batch, rejectReferences } from './checks.ts'
 import { refuseDuplicates } from './duplicates.ts'
+import { FILES_AT_ONCE } from './fingerprint.ts'
 import { checkQuotas, selectQuotas, uploadQuotas } from './quotas.ts'
 import type { UploadedFile } from './uploaded-files.ts'
 
@@ -65,7 +66,6 @@ export type UploadStorage = {
   commitInGroup?: ((upload: StagedUpload) => Promise<IdRange[]>) | undefined
 }
 
-const FILES_AT_ONCE = 200 // takes 1 to 2 ms
 const ROWS_AT_ONCE = 50
 // Other uploads wait for ids during these statements, each of which is a round trip to the database.
 const DOCUMENTS_AT_ONCE = 500
