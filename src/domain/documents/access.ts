@@ -2,7 +2,7 @@
 // neither message nor timing reveals whether they exist.
 
 import { AppError } from '../../runtime/errors.ts'
-import type { AgentFilter } from '../../store/documents/counts.ts'
+import type { PartyFilter } from '../../store/documents/filter.ts'
 
 /** A single company, or all (null); a single agent of them, or all (null). */
 export type Access = { companyId: number | null; agentId: number | null }
@@ -23,8 +23,8 @@ export function checkAgentAccess({ agentId }: Access, asked: number): void {
 /** Combines a filter with the access. @throws AppError `not-found` outside of the access */
 export function accessFilter(
   access: Access,
-  { companyId = access.companyId ?? undefined, agentId = access.agentId ?? undefined }: AgentFilter,
-): AgentFilter {
+  { companyId = access.companyId ?? undefined, agentId = access.agentId ?? undefined }: PartyFilter,
+): PartyFilter {
   if (companyId !== undefined) checkCompanyAccess(access, companyId)
   if (agentId !== undefined) checkAgentAccess(access, agentId)
   return { companyId, agentId }

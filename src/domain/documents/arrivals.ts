@@ -3,13 +3,13 @@
 
 import { AppError } from '../../runtime/errors.ts'
 import { findNewestId } from '../../store/documents/context.ts'
+import type { DocumentFilter } from '../../store/documents/filter.ts'
 import { type Arrival, engineSql } from '../../store/engine.ts'
 import type { ReadDb } from '../../store/tables.ts'
 
 /** Selects documents with an id greater than `after`, optionally of a company or for agents. */
-export type WaitFilter = {
+export type WaitFilter = Pick<DocumentFilter, 'companyId'> & {
   after: number
-  companyId?: number | undefined
   agentIds?: readonly number[] | undefined
   /** Token of a worker that waits to claim. Also wakes the waiter when a document may be free again. */
   worker?: number | undefined

@@ -8,29 +8,13 @@ import { selectPartyNames } from '../../store/directory/parties.ts'
 import { selectLeaseEnds } from '../../store/documents/claims.ts'
 import { findNewestId } from '../../store/documents/context.ts'
 import { type DocumentRow, findDocument, selectDocuments } from '../../store/documents/documents.ts'
-import type { InvoiceFilter } from '../../store/documents/invoice-search.ts'
+import type { DocumentFilter } from '../../store/documents/filter.ts'
 import type { LeaseSql } from '../../store/engine.ts'
-import type { DocumentState, ReadDb } from '../../store/tables.ts'
-import { addDays, endOfDay, type IsoDate } from '../../values/dates.ts'
-import { searchWords } from '../../values/folded-text.ts'
+import type { ReadDb } from '../../store/tables.ts'
 import { type Access, accessFilter, checkCompanyAccess } from './access.ts'
 import type { DocumentWaiters } from './arrivals.ts'
-import type { PageRequest } from './page-request.ts'
+import type { DocumentsRequest, PageRequest } from './page-request.ts'
 import { searchDocuments } from './search.ts'
-
-/** Filter and page of a list of documents. */
-export type DocumentsRequest = {
-  companyId?: number | undefined
-  agentId?: number | undefined
-  states?: readonly DocumentState[] | undefined
-  /** Words of the name. */
-  q?: string | undefined
-  /** Days of the arrival in Costa Rica. */
-  from?: IsoDate | undefined
-  to?: IsoDate | undefined
-  invoice?: InvoiceFilter | undefined
-  page: PageRequest
-}
 
 /** `last`: id to continue from; undefined: that of the last document. */
 export type DocumentsPage = { documents: DocumentRow[]; hasMore: boolean; last?: number | undefined }
@@ -41,19 +25,14 @@ export async function listDocuments(
   access: Access,
   request: DocumentsRequest,
 ): Promise<DocumentsPage> {
-  const { states, q, from, to, invoice, page } = request
+  const { page, states, words, periodStart, periodEnd, invoice } = request
   const filter = accessFilter(access, request)
   const [state, ...others] = states ?? []
-  const facts = [q, from, to, invoice]
+  const facts = [words, periodStart, periodEnd, invoice]
   const isSearch = facts.some((one) => one !== undefined) || others.length > 0
   // No index has the documents of a company and a state by id.
   const isMerged = state !== undefined && filter.companyId !== undefined && filter.agentId === undefined
-  if (isSearch || isMerged) {
-    const periodStart = from && new Date(endOfDay(addDays(from, -1))).toISOString()
-    const periodEnd = to && new Date(endOfDay(to)).toISOString()
-    const words = searchWords(q ?? '')
-    return searchDocuments(db, { ...filter, states, words, periodStart, periodEnd, invoice, page })
-  }
+  if (isSearch || isMerged) return searchDocuments(db, { ...request, ...filter })
   // An extra row shows whether there is a next page.
   const rows = await selectDocuments(db, { ...filter, state, ...page, limit: page.limit + 1 })
   return { documents: rows.slice(0, page.limit), hasMore: rows.length > page.limit }
@@ -68,7 +47,7 @@ const ROWS_AT_ONCE = 200 // a few milliseconds, with what is known of their invo
 export async function* listPages(
   db: ReadDb,
   access: Access,
-  { order, ...request }: Omit<DocumentsRequest, 'page'> & Pick<PageRequest, 'order'>,
+  { order, ...request }: DocumentFilter & Pick<PageRequest, 'order'>,
 ): AsyncGenerator<DocumentRow[], void> {
   for (let page: PageRequest = { limit: ROWS_AT_ONCE, order }; ; ) {
     const {

@@ -3,35 +3,22 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { selectAgents } from '../../store/directory/agents.ts'
-import type { AgentFilter } from '../../store/documents/counts.ts'
 import { type DocumentRow, selectDocumentsById } from '../../store/documents/documents.ts'
 import {
   findIssuedIds,
   type IdLimits,
-  type InvoiceFilter,
   isInvoiceIndexed,
   selectInvoiceCompanies,
 } from '../../store/documents/invoice-search.ts'
 import {
+  type DocumentScan,
   findArrivalIds,
-  type SearchFilter,
   type SearchResult,
   searchNames,
 } from '../../store/documents/names.ts'
 import { snapshot } from '../../store/engine.ts'
-import type { DocumentState, ReadDb } from '../../store/tables.ts'
-import type { PageRequest } from './page-request.ts'
-
-export type SearchRequest = AgentFilter & {
-  states?: readonly DocumentState[] | undefined
-  /** Folded words, of which a name has each. */
-  words: readonly string[]
-  /** Instants of the arrival: the first, and the first that is too late. */
-  periodStart?: string | undefined
-  periodEnd?: string | undefined
-  invoice?: InvoiceFilter | undefined
-  page: PageRequest
-}
+import type { ReadDb } from '../../store/tables.ts'
+import type { DocumentsRequest } from './page-request.ts'
 
 /** `last`: id to continue from; undefined: nothing was scanned. */
 export type SearchPage = { documents: DocumentRow[]; hasMore: boolean; last: number | undefined }
@@ -44,7 +31,7 @@ const MOST_ROWS = 2000 // a few milliseconds
 /** Searches until a page is full, or MOST_SCANNED rows were scanned. */
 export async function searchDocuments(
   db: ReadDb,
-  request: SearchRequest,
+  request: DocumentsRequest,
   scanLimit = MOST_SCANNED,
 ): Promise<SearchPage> {
   const { page, states } = request
@@ -65,7 +52,7 @@ export async function searchDocuments(
 /** `isWhole`: no row follows the ids. `edge`: the last row that was scanned. */
 type Matches = { ids: number[]; isWhole: boolean; edge: number | undefined }
 
-async function findMatches(db: ReadDb, request: SearchRequest, scanLimit: number): Promise<Matches> {
+async function findMatches(db: ReadDb, request: DocumentsRequest, scanLimit: number): Promise<Matches> {
   const { page, words, periodStart, periodEnd, invoice } = request
   const { order } = page
   const isDescending = order === 'desc'
@@ -109,8 +96,8 @@ async function findMatches(db: ReadDb, request: SearchRequest, scanLimit: number
  */
 async function searchSources(
   trx: ReadDb,
-  request: SearchRequest,
-  filter: Omit<SearchFilter, keyof Source>,
+  request: DocumentsRequest,
+  filter: Omit<DocumentScan, keyof Source>,
 ): Promise<SearchResult[]> {
   const sources = await selectSources(trx, request)
   const limit = Math.max(1, Math.ceil(filter.limit / sources.length))
@@ -119,7 +106,7 @@ async function searchSources(
   return results
 }
 
-type Source = Pick<SearchFilter, 'companyId' | 'agentId' | 'state'>
+type Source = Pick<DocumentScan, 'companyId' | 'agentId' | 'state'>
 
 /**
  * Returns the filters whose rows an index has in the order of ids: each agent and state alone. A single one for any state.
@@ -127,7 +114,7 @@ type Source = Pick<SearchFilter, 'companyId' | 'agentId' | 'state'>
  */
 async function selectSources(
   db: ReadDb,
-  { companyId, agentId, states, invoice }: SearchRequest,
+  { companyId, agentId, states, invoice }: DocumentsRequest,
 ): Promise<Source[]> {
   if (invoice && isInvoiceIndexed(invoice)) {
     const companyIds = companyId === undefined ? await selectInvoiceCompanies(db, invoice) : [companyId]

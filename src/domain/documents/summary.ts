@@ -4,7 +4,6 @@
 import { type AgentRow, selectAgents } from '../../store/directory/agents.ts'
 import { type OpenTimes, selectAgentOpenTimes, selectOpenTimes } from '../../store/documents/claims.ts'
 import {
-  type AgentFilter,
   type CountTotals,
   findLastClaim,
   selectAgentClaims,
@@ -13,6 +12,7 @@ import {
   selectSeconds,
   selectTotals,
 } from '../../store/documents/counts.ts'
+import type { PartyFilter } from '../../store/documents/filter.ts'
 import type { LeaseSql } from '../../store/engine.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { type Clock, currentDay } from '../../values/dates.ts'
@@ -43,9 +43,9 @@ export type AgentSummaries = { agents: AgentSummary[]; has_more: boolean }
 
 /** Summaries within an access. @throws AppError `not-found` for a company or an agent outside of it */
 export type Summaries = {
-  total(access: Access, filter: AgentFilter): Promise<DocumentSummary>
+  total(access: Access, filter: PartyFilter): Promise<DocumentSummary>
   /** Answers the first 200 agents, active or not, by id. */
-  byAgent(access: Access, filter: AgentFilter): Promise<AgentSummaries>
+  byAgent(access: Access, filter: PartyFilter): Promise<AgentSummaries>
 }
 
 const SHARED_MS = 1000
@@ -71,9 +71,9 @@ export function createSummaries(deps: SummaryDeps): Summaries {
 
 /** Shares an answer among the requests of a filter for a second. */
 function shareAnswers<T>(
-  query: (filter: AgentFilter) => Promise<T>,
+  query: (filter: PartyFilter) => Promise<T>,
   ticks: () => number,
-): (access: Access, filter: AgentFilter) => Promise<T> {
+): (access: Access, filter: PartyFilter) => Promise<T> {
   const answers = new Map<string, { answer: Promise<T>; until: number }>()
   return (access, request) => {
     const filter = accessFilter(access, request)
@@ -91,7 +91,7 @@ function shareAnswers<T>(
 
 async function readSummary(
   { db, leases, clock }: SummaryDeps,
-  filter: AgentFilter,
+  filter: PartyFilter,
 ): Promise<DocumentSummary> {
   const today = currentDay(clock)
   const totals = await selectTotals(db, filter, today)
@@ -104,7 +104,7 @@ async function readSummary(
 /** Runs the same number of queries for one agent and for all. */
 async function readAgentSummaries(
   { db, leases, clock }: SummaryDeps,
-  { companyId, agentId }: AgentFilter,
+  { companyId, agentId }: PartyFilter,
 ): Promise<AgentSummaries> {
   const today = currentDay(clock)
   const rows = await selectAgents(db, companyId, { id: agentId, limit: MOST_AGENTS + 1 })

@@ -1,8 +1,9 @@
 // Parameters that filter documents, for the list and for its table.
 
 import * as v from 'valibot'
-import type { DocumentsRequest } from '../../domain/documents/queries.ts'
+import type { DocumentFilter } from '../../store/documents/filter.ts'
 import type { DocumentState } from '../../store/tables.ts'
+import { addDays, endOfDay } from '../../values/dates.ts'
 import { searchWords } from '../../values/folded-text.ts'
 import { dateParam, idParam, reversedRange } from '../endpoint/params.ts'
 import { DocumentStateOut } from './document-shape.ts'
@@ -31,6 +32,7 @@ export const SearchParam = v.pipe(
     (text) => [...text].length <= LONGEST_SEARCH && searchWords(text).length > 0 && !text.includes('\0'),
     `must be 1 to ${LONGEST_SEARCH} characters without U+0000, with a word or a part of one`,
   ),
+  v.transform(searchWords),
 )
 
 export const FILTER_PARAMETERS = {
@@ -45,9 +47,14 @@ export const FILTER_PARAMETERS = {
 
 type FilterQuery = v.InferOutput<v.ObjectSchema<typeof FILTER_PARAMETERS, undefined>>
 
-/** Converts a query to a filter. @throws AppError `invalid` for a reversed period */
-export function parseFilter(query: FilterQuery): Omit<DocumentsRequest, 'page'> {
+/** Converts a query to a filter. Days are those of Costa Rica. @throws AppError `invalid` for a reversed period */
+export function parseFilter(query: FilterQuery): DocumentFilter {
   const { company_id: companyId, agent_id: agentId, state: states, q, from, to } = query
   if (from !== undefined && to !== undefined && from > to) throw reversedRange(from)
-  return { companyId, agentId, states, q, from, to, invoice: parseInvoiceFilter(query) }
+  return {
+    ...{ companyId, agentId, states, words: q },
+    periodStart: from && new Date(endOfDay(addDays(from, -1))).toISOString(),
+    periodEnd: to && new Date(endOfDay(to)).toISOString(),
+    invoice: parseInvoiceFilter(query),
+  }
 }

@@ -8,15 +8,13 @@ import { consistently, engineSql } from '../engine.ts'
 import { preparedInsert } from '../prepared.ts'
 import { hasRow } from '../rows.ts'
 import type { DocumentState, ReadDb, Row, Tables, WriteDb } from '../tables.ts'
+import type { PartyFilter } from './filter.ts'
 
 /** Changes of an agent's documents. */
 export type NewCounts = Insertable<Tables['document_counts']>
 
-/** Documents of one company, one agent or both; undefined: of all. */
-export type AgentFilter = { companyId?: number | undefined; agentId?: number | undefined }
-
-/** The same, or documents of several agents. */
-export type CountFilter = AgentFilter & { agentIds?: readonly number[] | undefined }
+/** Counters of all, or of documents of a company, an agent or several agents. */
+export type CountFilter = PartyFilter & { agentIds?: readonly number[] | undefined }
 
 export type CountTotals = Record<DocumentState | 'bytes' | 'changes', number> & {
   done_today: number
@@ -90,7 +88,7 @@ export async function selectAgentTotals(
 /** Selects how many documents took how many seconds until `done` on a day, ascending. */
 export function selectSeconds(
   db: ReadDb,
-  filter: AgentFilter,
+  filter: PartyFilter,
   day: IsoDate,
 ): Promise<{ seconds: number; count: number }[]> {
   return secondsQuery(db, filter, day).execute()
@@ -121,7 +119,7 @@ function secondsQuery(db: ReadDb, filter: CountFilter, day: IsoDate) {
 /** Finds the last claim: its instant, and the name of its token. */
 export async function findLastClaim(
   db: ReadDb,
-  filter: AgentFilter,
+  filter: PartyFilter,
 ): Promise<{ at: string; by: string | null } | undefined> {
   return counts(db, filter)
     .where('claimed_at', 'is not', null)

@@ -8,6 +8,7 @@ import { prepared, preparedInsert } from '../prepared.ts'
 import { hasRow } from '../rows.ts'
 import type { DocumentState, ReadDb, Row, Tables, WriteDb } from '../tables.ts'
 import { insertCounts, stateCounts } from './counts.ts'
+import type { PartyFilter } from './filter.ts'
 import { deleteResults } from './results.ts'
 import { addUsed } from './usage.ts'
 
@@ -43,10 +44,8 @@ export type NewDocument = Pick<
   'company_id' | 'agent_id' | 'owner_id' | 'attachment_id' | 'name' | 'created_at' | 'created_by'
 > & { priority?: number | undefined }
 
-export type DocumentFilter = {
+export type DocumentSelection = PartyFilter & {
   id?: number | undefined
-  companyId?: number | undefined
-  agentId?: number | undefined
   state?: DocumentState | undefined
   /** Only documents of a greater id. */
   after?: number | undefined
@@ -114,7 +113,7 @@ type FilterValues = Record<Condition | 'limit', never>
 const selects = new Map<string, ReturnType<typeof prepareSelect>>()
 
 /** Documents by id. */
-export async function selectDocuments(db: ReadDb, filter: DocumentFilter): Promise<DocumentRow[]> {
+export async function selectDocuments(db: ReadDb, filter: DocumentSelection): Promise<DocumentRow[]> {
   const { order = 'asc' } = filter
   const conditions = CONDITION_NAMES.filter((name) => filter[name] !== undefined)
   const select = selects.getOrInsertComputed(`${order} ${conditions}`, () => prepareSelect(order, conditions))

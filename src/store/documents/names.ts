@@ -3,6 +3,7 @@
 import type { ExpressionBuilder } from 'kysely'
 import { foldAccents } from '../../values/folded-text.ts'
 import type { DocumentState, ReadDb, Row, WriteDb } from '../tables.ts'
+import type { DocumentFilter } from './filter.ts'
 import { type IdLimits, type InvoiceFilter, isInvoiceIndexed, selectIndexed } from './invoice-search.ts'
 
 /** Selects documents whose names are not folded yet. */
@@ -32,18 +33,9 @@ export async function updateFoldedNames(
     .execute()
 }
 
-/** Rows of one state, or of any, to be searched in the order of their ids. */
-export type SearchFilter = {
-  companyId?: number | undefined
-  agentId?: number | undefined
+/** Rows of one state, or of any, in the order of their ids. With a clave or an issuer: those of `companyId` alone. */
+export type DocumentScan = Omit<DocumentFilter, 'states'> & {
   state?: DocumentState | undefined
-  /** With a clave or an issuer: the rows of `companyId` alone are searched. */
-  invoice?: InvoiceFilter | undefined
-  /** Folded words, of which a name has each. */
-  words: readonly string[]
-  /** Instants of the arrival: the first, and the first that is too late. */
-  periodStart?: string | undefined
-  periodEnd?: string | undefined
   order: 'asc' | 'desc'
   /** Only ids beyond this one in the order. */
   beyond?: number | undefined
@@ -55,8 +47,8 @@ export type SearchFilter = {
 export type SearchResult = { ids: number[]; last: number | undefined }
 
 /** Searches the next rows, in a snapshot. */
-export async function searchNames(db: ReadDb, filter: SearchFilter): Promise<SearchResult> {
-  const { order, limit, words } = filter
+export async function searchNames(db: ReadDb, filter: DocumentScan): Promise<SearchResult> {
+  const { order, limit, words = [] } = filter
   const edge = await db
     .selectFrom(selectScanIds(db, filter).as('scanned'))
     .select((of) => [
@@ -83,7 +75,7 @@ export async function searchNames(db: ReadDb, filter: SearchFilter): Promise<Sea
  */
 export async function findArrivalIds(
   db: ReadDb,
-  { periodStart, periodEnd }: Pick<SearchFilter, 'periodStart' | 'periodEnd'>,
+  { periodStart, periodEnd }: Pick<DocumentFilter, 'periodStart' | 'periodEnd'>,
   most: number,
 ): Promise<IdLimits> {
   if (periodStart === undefined) return undefined
@@ -109,7 +101,7 @@ export async function findArrivalIds(
 const SEARCHED_COLUMNS = ['id', 'name', 'name_folded', 'created_at'] as const
 type SearchedRow = Pick<Row<'documents'>, (typeof SEARCHED_COLUMNS)[number]>
 
-function selectScanRows(db: ReadDb, { companyId, agentId, state, order, beyond, limit }: SearchFilter) {
+function selectScanRows(db: ReadDb, { companyId, agentId, state, order, beyond, limit }: DocumentScan) {
   let query = db.selectFrom('documents')
   if (companyId !== undefined) query = query.where('company_id', '=', companyId)
   if (agentId !== undefined) query = query.where('agent_id', '=', agentId)
@@ -118,14 +110,14 @@ function selectScanRows(db: ReadDb, { companyId, agentId, state, order, beyond, 
   return query.orderBy('id', order).limit(limit)
 }
 
-function selectInvoiceRows(db: ReadDb, filter: SearchFilter, invoice: InvoiceFilter) {
+function selectInvoiceRows(db: ReadDb, filter: DocumentScan, invoice: InvoiceFilter) {
   const { companyId = 0, order, beyond, limit } = filter
   let query = selectIndexed(db, invoice).where('invoices.company_id', '=', companyId)
   if (beyond !== undefined) query = query.where('invoices.document_id', order === 'asc' ? '>' : '<', beyond)
   return query.orderBy('invoices.document_id', order).limit(limit)
 }
 
-function selectScanIds(db: ReadDb, filter: SearchFilter) {
+function selectScanIds(db: ReadDb, filter: DocumentScan) {
   const { invoice } = filter
   return invoice && isInvoiceIndexed(invoice)
     ? selectInvoiceRows(db, filter, invoice).select('invoices.document_id as id')
@@ -133,7 +125,7 @@ function selectScanIds(db: ReadDb, filter: SearchFilter) {
 }
 
 /** The scanned rows that have the facts of an invoice. */
-function selectScanned(db: ReadDb, filter: SearchFilter) {
+function selectScanned(db: ReadDb, filter: DocumentScan) {
   const { invoice, agentId, state } = filter
   if (invoice === undefined) {
     return db.selectFrom(selectScanRows(db, filter).select(SEARCHED_COLUMNS).as('scanned')).selectAll()
@@ -157,8 +149,8 @@ function selectScanned(db: ReadDb, filter: SearchFilter) {
 }
 
 /** Condition of all matches and of some other rows: a wildcard of LIKE replaces each special character of it. */
-function mayMatch(of: ExpressionBuilder<{ scanned: SearchedRow }, 'scanned'>, filter: SearchFilter) {
-  const patterns = filter.words.map((word) => `%${word.replace(/[%_\\]/g, '_')}%`)
+function mayMatch(of: ExpressionBuilder<{ scanned: SearchedRow }, 'scanned'>, filter: DocumentScan) {
+  const patterns = (filter.words ?? []).map((word) => `%${word.replace(/[%_\\]/g, '_')}%`)
   const names = of.and(patterns.map((pattern) => of('scanned.name_folded', 'like', pattern)))
   const { periodStart, periodEnd } = filter
   return of.and([
@@ -170,7 +162,7 @@ function mayMatch(of: ExpressionBuilder<{ scanned: SearchedRow }, 'scanned'>, fi
 
 function isInPeriod(
   createdAt: string,
-  { periodStart, periodEnd }: Pick<SearchFilter, 'periodStart' | 'periodEnd'>,
+  { periodStart, periodEnd }: Pick<DocumentFilter, 'periodStart' | 'periodEnd'>,
 ): boolean {
   if (periodStart !== undefined && createdAt < periodStart) return false
   return periodEnd === undefined || createdAt < periodEnd

@@ -3,12 +3,8 @@
 import type { Access } from '../../../domain/documents/access.ts'
 import type { ClaimedDocument, ClaimRequest, Worker } from '../../../domain/documents/claims/claiming.ts'
 import type { ClaimRef, Completion } from '../../../domain/documents/claims/outcomes.ts'
-import type {
-  DocumentsPage,
-  DocumentsRequest,
-  NamedDocument,
-  WaitOptions,
-} from '../../../domain/documents/queries.ts'
+import type { DocumentsRequest } from '../../../domain/documents/page-request.ts'
+import type { DocumentsPage, NamedDocument, WaitOptions } from '../../../domain/documents/queries.ts'
 import type { Summaries } from '../../../domain/documents/summary.ts'
 import type { LinkedDocument, UploadLinks } from '../../../domain/documents/uploads/links.ts'
 import type { InvoiceSummary, InvoiceView } from '../../../domain/invoices/invoice-view.ts'

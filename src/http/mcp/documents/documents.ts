@@ -1,6 +1,7 @@
 // Tools that list, read and await documents.
 
 import * as v from 'valibot'
+import type { DocumentsRequest } from '../../../domain/documents/page-request.ts'
 import type { DocumentsPage } from '../../../domain/documents/queries.ts'
 import type { DocumentSummary } from '../../../domain/documents/summary.ts'
 import type { InvoiceView } from '../../../domain/invoices/invoice-view.ts'
@@ -95,7 +96,8 @@ export function documentTools(queries: DocumentQueries): Tool[] {
             throw new AppError('invalid', 'summary needs the server: start cambista mcp with --url')
           return summaryResult(await summarize(access, { companyId, agentId }))
         }
-        const request = { companyId, agentId, states: state && [state], q, invoice, page: parsePage(query) }
+        const filter = { companyId, agentId, states: state && [state], words: q, invoice }
+        const request: DocumentsRequest = { ...filter, page: parsePage(query) }
         const { documents, ...rest } = await page(access, request)
         return pageResult(request.page, { ...rest, documents: await describeRows(queries, documents) })
       },

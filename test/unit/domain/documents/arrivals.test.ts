@@ -10,10 +10,11 @@ import {
   type DocumentWaiters,
   openSharedWaiters,
 } from '../../../../src/domain/documents/arrivals.ts'
-import { type DocumentsRequest, waitForDocuments } from '../../../../src/domain/documents/queries.ts'
+import { waitForDocuments } from '../../../../src/domain/documents/queries.ts'
 import { acceptUpload } from '../../../../src/domain/documents/uploads/accept.ts'
 import { createUploadedFiles } from '../../../../src/domain/documents/uploads/uploaded-files.ts'
 import { createMemoryBudget } from '../../../../src/runtime/memory-budget.ts'
+import type { PartyFilter } from '../../../../src/store/documents/filter.ts'
 import type { Arrival } from '../../../../src/store/engine.ts'
 import type { ReadDb, WriteDb } from '../../../../src/store/tables.ts'
 import { scaled } from '../../../faults/scale.ts'
@@ -29,12 +30,7 @@ const PARTIES = [
   { company_id: 1, agent_id: 1, owner_id: 1 },
   { company_id: 2, agent_id: 3, owner_id: 2 },
 ] as const
-const FILTERS: Pick<DocumentsRequest, 'companyId' | 'agentId'>[] = [
-  {},
-  { companyId: 1 },
-  { agentId: 3 },
-  { companyId: 2, agentId: 3 },
-]
+const FILTERS: PartyFilter[] = [{}, { companyId: 1 }, { agentId: 3 }, { companyId: 2, agentId: 3 }]
 
 type Server = {
   db: ReturnType<typeof openTestDatabase>

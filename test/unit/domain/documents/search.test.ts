@@ -4,8 +4,10 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { foldNames } from '../../../../src/domain/documents/folded-names.ts'
-import { type SearchRequest, searchDocuments } from '../../../../src/domain/documents/search.ts'
+import type { DocumentsRequest } from '../../../../src/domain/documents/page-request.ts'
+import { searchDocuments } from '../../../../src/domain/documents/search.ts'
 import { recognizeBlob } from '../../../../src/domain/invoices/recognition.ts'
+import type { DocumentFilter } from '../../../../src/store/documents/filter.ts'
 import type { InvoiceFilter } from '../../../../src/store/documents/invoice-search.ts'
 import {
   insertInvoices,
@@ -112,7 +114,7 @@ function hasFacts(row: StoredInvoice | undefined, filter: InvoiceFilter | undefi
 }
 
 /** Searches page by page, as a client does. */
-async function searchAll(db: ReadDb, request: SearchRequest, most: number): Promise<number[]> {
+async function searchAll(db: ReadDb, request: DocumentsRequest, most: number): Promise<number[]> {
   const ids: number[] = []
   let { page } = request
   for (let pages = 0; pages < 1000; pages += 1) {
@@ -137,7 +139,7 @@ test('`searchDocuments` finds the same rows as a filter of all of them', async (
   for (let round = 0; round < 200; round += 1) {
     const order = random.int(0, 1) === 0 ? 'asc' : 'desc'
     const from = random.int(0, 2) === 0 ? random.int(0, 33) : undefined
-    const request: SearchRequest = {
+    const request: DocumentsRequest = {
       words: searchWords(SEARCHES[random.int(0, SEARCHES.length - 1)] ?? ''),
       states: random.int(0, 1) === 0 ? undefined : STATES.filter(() => random.int(0, 1) === 0).slice(0, 3),
       companyId: random.int(0, 2) === 0 ? random.int(1, 3) : undefined,
@@ -149,7 +151,7 @@ test('`searchDocuments` finds the same rows as a filter of all of them', async (
     }
     if (request.states?.length === 0) request.states = ['done']
     const expected = rows
-      .filter((row) => request.words.every((word) => foldAccents(row.name).includes(word)))
+      .filter((row) => (request.words ?? []).every((word) => foldAccents(row.name).includes(word)))
       .filter((row) => request.states?.includes(row.state) ?? true)
       .filter((row) => [row.company_id, undefined].includes(request.companyId))
       .filter((row) => [row.agent_id, undefined].includes(request.agentId))
@@ -174,7 +176,7 @@ test('a search without a match answers how far it got', async (t) => {
   assert.deepEqual([third.documents, third.hasMore], [[], false])
 })
 
-const MERGED_LISTS: Record<string, Omit<SearchRequest, 'page'>> = {
+const MERGED_LISTS: Record<string, DocumentFilter> = {
   'a company and a state': { companyId: 1, states: ['new'], words: [] },
   'several states': { states: ['new', 'claimed'], words: [] },
   'an issuer': { invoice: { issuerId: '7' }, words: [] },
@@ -209,7 +211,7 @@ for (const [name, list] of Object.entries(MERGED_LISTS)) {
 }
 
 /** Opens a connection that commits `ids`, a document of each agent, after a statement. Every second time states change. */
-async function openInterrupted(t: TestContext, { states = [] }: Omit<SearchRequest, 'page'>) {
+async function openInterrupted(t: TestContext, { states = [] }: DocumentFilter) {
   const dataDir = temporaryDirectory(t)
   const db = temporaryDatabase(t, dataDir)
   await fillTables(db)

@@ -1,0 +1,20 @@
+// The filter of documents: of lists, searches, tables, counters and figures.
+
+import type { DocumentState } from '../tables.ts'
+import type { InvoiceFilter } from './invoice-search.ts'
+
+/** Selects documents that match each condition that is set. */
+export type DocumentFilter = {
+  companyId?: number | undefined
+  agentId?: number | undefined
+  states?: readonly DocumentState[] | undefined
+  /** Folded words, of which a name has each. */
+  words?: readonly string[] | undefined
+  /** Instants of the arrival: the first, and the first that is too late. */
+  periodStart?: string | undefined
+  periodEnd?: string | undefined
+  invoice?: InvoiceFilter | undefined
+}
+
+/** Selects documents of one company, one agent or both. */
+export type PartyFilter = Pick<DocumentFilter, 'companyId' | 'agentId'>
