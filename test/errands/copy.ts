@@ -42,7 +42,7 @@ function createCopy(t: TestContext, names: readonly string[]): string {
   return copy
 }
 
-/** @throws when the copy does not satisfy the compiler */
+/** @throws with the errors as `stdout` when the copy does not satisfy the compiler */
 export async function compile(copy: string): Promise<void> {
   const config = { extends: './tsconfig.json', include: ['src', 'bin'] }
   writeFileSync(join(copy, 'tsconfig.errands.json'), JSON.stringify(config))

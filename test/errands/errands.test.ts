@@ -51,6 +51,45 @@ test('done together they satisfy the compiler', async (t) => {
   await compile(applyErrands(t, Object.keys(TOUCHED)))
 })
 
+const FIELD_PLACES = [
+  'src/domain/documents/uploads/checks.ts',
+  'src/domain/documents/uploads/faults.ts',
+  'src/domain/documents/uploads/fingerprint.ts',
+  'src/domain/documents/uploads/links.ts',
+  'src/domain/documents/uploads/store.ts',
+  'src/domain/documents/uploads/upload.ts',
+  'src/domain/documents/uploads/uploaded-files.ts',
+  'src/domain/mail/store-mail.ts',
+  'src/http/documents/table.ts',
+  'src/http/documents/uploads/collector.ts',
+  'src/http/documents/uploads/endpoints.ts',
+  'src/http/documents/uploads/form-body.ts',
+  'src/http/documents/uploads/json-listener.ts',
+  'src/http/documents/uploads/raw-body.ts',
+  'src/http/documents/uploads/shapes.ts',
+  'src/http/listings/document-shape.ts',
+  'src/http/listings/filter.ts',
+  'src/http/mcp/documents/uploads.ts',
+  'src/store/documents/attachments.ts',
+  'src/store/documents/documents.ts',
+]
+
+test('the compiler names each place of a new field of a document', async (t) => {
+  const copy = copySources(t)
+  const documents = 'src/store/documents/documents.ts'
+  put(copy, { file: documents, after: 'type FileFields', before: "'mimetype'", add: "'folder' | " })
+  put(copy, { file: documents, after: 'type PartyFields', before: 'companyId', add: 'groupId: number; ' })
+  const tables = 'src/store/document-tables.ts'
+  put(copy, { file: tables, after: 'attachments: {', before: 'mimetype', add: 'folder: string; ' })
+  put(copy, { file: tables, after: 'documents: {', before: 'company_id', add: 'group_id: number; ' })
+  const errors = await compile(copy).then(
+    () => '',
+    ({ stdout }: { stdout: string }) => stdout,
+  )
+  const places = errors.matchAll(/^([^(\s]+)\(/gm).map(([, file]) => file)
+  assert.deepEqual([...new Set(places)].sort(), FIELD_PLACES)
+})
+
 test('a command that was added runs, and is in the help', async (t) => {
   const copy = applyErrands(t, ['command'])
   const dataDir = join(temporaryDirectory(t), 'data')

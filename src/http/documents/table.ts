@@ -34,7 +34,7 @@ import { PAGE_PARAMETERS } from '../endpoint/pages.ts'
 import { logFailure } from '../listings/download.ts'
 import { FILTER_PARAMETERS, parseFilter } from '../listings/filter.ts'
 
-const COLUMNS: ColumnKinds = {
+const DOCUMENT_COLUMNS = {
   id: 'plain',
   name: 'text',
   mimetype: 'text',
@@ -51,6 +51,10 @@ const COLUMNS: ColumnKinds = {
   note: 'text',
   priority: 'plain',
   content: 'plain',
+} satisfies Record<Exclude<keyof DocumentRow, 'attachment_id'>, ColumnKinds[string]>
+
+const COLUMNS: ColumnKinds = {
+  ...DOCUMENT_COLUMNS,
   kind: 'text',
   version: 'text',
   clave: 'plain',

@@ -1,6 +1,7 @@
 // A document as clients see it.
 
 import * as v from 'valibot'
+import type { DocumentRow } from '../../store/documents/documents.ts'
 import { Day, DecimalText, Instant, Integer, Rounding } from '../endpoint/shapes.ts'
 
 export const DocumentStateOut = v.picklist(['new', 'claimed', 'done', 'failed'])
@@ -110,7 +111,7 @@ export const MailOut = v.pipe(
   v.description('The mail that brought the document; absent: it was uploaded'),
 )
 
-const document = v.object({
+const document = {
   id: Integer,
   name: v.string(),
   mimetype: v.string(),
@@ -133,12 +134,12 @@ const document = v.object({
     v.pipe(Integer, v.description('From 1 to 9, claimed before lower ones; absent: 0')),
   ),
   content: v.exactOptional(v.pipe(v.literal('lost'), v.description('Its bytes are lost; else absent'))),
-})
+} satisfies Record<keyof DocumentRow, v.GenericSchema>
 
 /** A row of a list. */
 export const ListedDocumentOut = v.pipe(
   v.object({
-    ...document.entries,
+    ...document,
     invoice: v.exactOptional(InvoiceOut),
     mail: v.exactOptional(MailOut),
     lease_until: v.exactOptional(v.pipe(Instant, v.description('End of the lease, while it is claimed'))),
@@ -146,7 +147,7 @@ export const ListedDocumentOut = v.pipe(
   v.title('ListedDocument'),
 )
 
-export const DocumentOut = v.pipe(document, v.title('Document'))
+export const DocumentOut = v.pipe(v.object(document), v.title('Document'))
 
 export const ResultOut = v.pipe(
   v.any(),
@@ -157,7 +158,7 @@ export const ResultOut = v.pipe(
 /** A document with its result. */
 export const WholeDocumentOut = v.pipe(
   v.object({
-    ...document.entries,
+    ...document,
     invoice: v.exactOptional(InvoiceOut),
     mail: v.exactOptional(MailOut),
     result: v.exactOptional(ResultOut),

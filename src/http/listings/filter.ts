@@ -1,6 +1,7 @@
 // Parameters that filter documents, for the list and for its table.
 
 import * as v from 'valibot'
+import type { DocumentFields, FieldName } from '../../store/documents/documents.ts'
 import type { DocumentFilter } from '../../store/documents/filter.ts'
 import type { DocumentState } from '../../store/tables.ts'
 import { addDays, endOfDay } from '../../values/dates.ts'
@@ -35,11 +36,19 @@ export const SearchParam = v.pipe(
   v.transform(searchWords),
 )
 
+/** Parameters that filter by each field of a document. */
+const FIELD_PARAMETERS = {
+  company_id: { company_id: v.optional(idParam('Only those of this company')) },
+  agent_id: { agent_id: v.optional(idParam('Only those for this agent')) },
+  owner_id: {},
+  name: { q: v.optional(SearchParam) },
+  mimetype: {},
+  priority: {},
+} satisfies Record<FieldName<keyof DocumentFields>, v.ObjectEntries>
+
 export const FILTER_PARAMETERS = {
-  company_id: v.optional(idParam('Only those of this company')),
-  agent_id: v.optional(idParam('Only those for this agent')),
-  state: v.optional(StatesParam),
-  q: v.optional(SearchParam),
+  ...{ ...FIELD_PARAMETERS.company_id, ...FIELD_PARAMETERS.agent_id, state: v.optional(StatesParam) },
+  ...FIELD_PARAMETERS.name,
   from: v.optional(dateParam('Only those that arrived on this day or later, in Costa Rica')),
   to: v.optional(dateParam('Only those that arrived on this day or before')),
   ...INVOICE_PARAMETERS,

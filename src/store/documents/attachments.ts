@@ -1,8 +1,9 @@
 import { invariantError } from '../invariant.ts'
 import { preparedInsert } from '../prepared.ts'
 import type { Row, WriteDb } from '../tables.ts'
+import type { FileFields } from './documents.ts'
 
-export type NewAttachment = Pick<Row<'attachments'>, 'name' | 'mimetype' | 'size' | 'sha256' | 'created_at'>
+export type NewAttachment = FileFields & Pick<Row<'attachments'>, 'size' | 'sha256' | 'created_at'>
 
 const insertRows = preparedInsert((db, rows: readonly NewAttachment[]) =>
   db.insertInto('attachments').values(rows).returning(['id', 'name', 'mimetype', 'sha256']),
@@ -31,7 +32,7 @@ export async function insertAttachments(db: WriteDb, files: readonly NewAttachme
   })
 }
 
-type Facts = Pick<NewAttachment, 'name' | 'mimetype' | 'sha256'>
+type Facts = Pick<NewAttachment, keyof FileFields | 'sha256'>
 
 function isAlike(row: Facts, file: Facts | undefined): boolean {
   return row.sha256 === file?.sha256 && row.name === file.name && row.mimetype === file.mimetype

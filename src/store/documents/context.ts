@@ -3,10 +3,11 @@
 import { engineSql } from '../engine.ts'
 import { prepared } from '../prepared.ts'
 import type { ReadDb } from '../tables.ts'
+import type { PartyFields } from './documents.ts'
 import type { Account, Usage } from './usage.ts'
 
 /** Agent and owner of documents, and the company and token whose usage they count in. */
-export type Parties = Account & { agentId: number; ownerId: number }
+export type Parties = Account & PartyFields
 
 export type UploadContext = {
   company: Usage

@@ -12,6 +12,20 @@ import type { PartyFilter } from './filter.ts'
 import { deleteResults } from './results.ts'
 import { addUsed } from './usage.ts'
 
+/** Fields of each document of an upload. */
+export type FileFields = Pick<Row<'attachments'>, 'name' | 'mimetype'>
+
+/** Fields of all documents of an upload. */
+export type PartyFields = { companyId: number; agentId: number; ownerId: number }
+
+/** Fields of a document that its sender gives. A place that forgets a new one does not compile. */
+export type DocumentFields = FileFields & PartyFields & { priority: number }
+
+/** Name of a field in JSON, a form, a query and a row: `company_id` for `companyId`. */
+export type FieldName<Field extends keyof DocumentFields> = Field extends `${infer Party}Id`
+  ? `${Party}_id`
+  : Field
+
 export type DocumentRow = Omit<
   Row<'documents'>,
   | 'created_by'
@@ -23,7 +37,7 @@ export type DocumentRow = Omit<
   | 'name_folded'
   | 'priority'
 > &
-  Pick<Row<'attachments'>, 'mimetype' | 'size' | 'sha256'> & {
+  Pick<Row<'attachments'>, keyof FileFields | 'size' | 'sha256'> & {
     /** Name of the token that created it, or `mail:` and that of its mailbox; null: unknown. */
     created_by: string | null
     /** From 1 to 9; absent: 0. */
@@ -41,7 +55,7 @@ export function isMailCreator(creator: string): boolean {
 
 export type NewDocument = Pick<
   Row<'documents'>,
-  'company_id' | 'agent_id' | 'owner_id' | 'attachment_id' | 'name' | 'created_at' | 'created_by'
+  FieldName<keyof PartyFields> | 'attachment_id' | 'name' | 'created_at' | 'created_by'
 > & { priority?: number | undefined }
 
 export type DocumentSelection = PartyFilter & {

@@ -4,9 +4,10 @@ import { AppError } from '../../../runtime/errors.ts'
 import { findAgent } from '../../../store/directory/agents.ts'
 import { findCompany } from '../../../store/directory/companies.ts'
 import { findOwner } from '../../../store/directory/owners.ts'
+import type { PartyFields } from '../../../store/documents/documents.ts'
 import type { ReadDb } from '../../../store/tables.ts'
 import { NOT_BASE64 } from './faults.ts'
-import { isDocuments, type Upload, type ValidDocuments } from './upload.ts'
+import { isDocuments, UPLOAD_FIELDS, type Upload, type ValidDocuments } from './upload.ts'
 
 /** How an upload refuses invoices that have a document already. */
 export type DuplicateRefusal = {
@@ -17,18 +18,15 @@ export type DuplicateRefusal = {
 }
 
 /** A valid upload; its company, agent and owner are not checked yet. */
-export type Batch = ValidDocuments & {
-  companyId: number
-  agentId: number
-  ownerId: number
-  /** From 0 to 9; absent: 0. */
-  priority?: number | undefined
-  /** Absent: duplicates are stored. */
-  duplicates?: DuplicateRefusal | undefined
-}
+export type Batch = ValidDocuments &
+  PartyFields & {
+    /** From 0 to 9; absent: 0. */
+    priority?: number | undefined
+    /** Absent: duplicates are stored. */
+    duplicates?: DuplicateRefusal | undefined
+  }
 
 const INVALID = 'Invalid documents'
-const FIELDS = ['owner_id', 'company_id', 'agent_id', 'documents'] as const
 
 /**
  * Validates an upload, in the order of decisions 3.1.
@@ -36,7 +34,7 @@ const FIELDS = ['owner_id', 'company_id', 'agent_id', 'documents'] as const
  * `errors_total`, their number
  */
 export function checkUpload(upload: Upload): Batch {
-  requireFields(upload, FIELDS, `Fields ${FIELDS.join(', ')} are required`)
+  requireFields(upload, UPLOAD_FIELDS, `Fields ${UPLOAD_FIELDS.join(', ')} are required`)
   const ownerId = checkId('owner_id', upload.owner_id)
   const companyId = checkId('company_id', upload.company_id)
   const agentId = checkId('agent_id', upload.agent_id)
@@ -82,10 +80,7 @@ export function isEmptyValue(value: unknown): boolean {
  * @throws AppError `not-found` for the first that does not exist or is not allowed (decisions 3.6), `busy` if each is
  * valid now
  */
-export async function rejectReferences(
-  db: ReadDb,
-  batch: Pick<Batch, 'companyId' | 'agentId' | 'ownerId'>,
-): Promise<never> {
+export async function rejectReferences(db: ReadDb, batch: PartyFields): Promise<never> {
   if (!(await findCompany(db, batch.companyId))) throw new AppError('not-found', 'Company not found')
   const agent = await findAgent(db, batch.agentId)
   if (!agent?.active || agent.company_id !== batch.companyId)

@@ -1,7 +1,8 @@
 // Faults of a document of an upload, as messages for its sender (decisions 3.3 and 3.4).
 
 import { TOO_LONG } from '../../../formats/json/value.ts'
-import type { UploadedDocument, UploadedField, UploadFault } from './upload.ts'
+import type { FileFields } from '../../../store/documents/documents.ts'
+import { FILE_FIELDS, type UploadedDocument, type UploadedField, type UploadFault } from './upload.ts'
 
 /** Fault for which the message of the whole answer is `Invalid base64 content`. */
 export const NOT_BASE64 = 'base64 must be RFC 4648 with padding, without spaces, tabs or a data: prefix'
@@ -32,19 +33,21 @@ export function validateDocument(document: UploadedDocument | undefined): Upload
   if (document === undefined) {
     return { field: 'name', message: 'a document must be an object with name, mimetype and base64' }
   }
-  return (
-    validateText('name', document.name, nameFault) ??
-    validateText('mimetype', document.mimetype, mimetypeFault) ??
-    (document.blob === 'good' ? undefined : BLOB_FAULTS[document.blob ?? 'missing'])
-  )
+  for (const field of FILE_FIELDS) {
+    const fault = validateText(field, document[field])
+    if (fault) return fault
+  }
+  return document.blob === 'good' ? undefined : BLOB_FAULTS[document.blob ?? 'missing']
 }
 
-function validateText(
-  field: 'name' | 'mimetype',
-  value: UploadedField,
-  describeFault: (text: string) => string | undefined,
-): UploadFault | undefined {
-  const words = textFault(value) ?? (typeof value === 'string' ? describeFault(value) : undefined)
+/** How a text of each field is checked. */
+const FIELD_FAULTS: Record<keyof FileFields, (text: string) => string | undefined> = {
+  name: nameFault,
+  mimetype: mimetypeFault,
+}
+
+function validateText(field: keyof FileFields, value: UploadedField): UploadFault | undefined {
+  const words = textFault(value) ?? (typeof value === 'string' ? FIELD_FAULTS[field](value) : undefined)
   return words === undefined ? undefined : { field, message: `${field} ${words}` }
 }
 

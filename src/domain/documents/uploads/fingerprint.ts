@@ -2,14 +2,15 @@
 
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
+import type { FileFields, PartyFields } from '../../../store/documents/documents.ts'
 import type { Batch } from './checks.ts'
 
 /** Files of an upload that are processed before other requests have their turn: 1 to 2 ms. */
 export const FILES_AT_ONCE = 200
 
 /**
- * Computes a fingerprint of ids, names, types and blobs: equal exactly for equal requests. The
- * priority 0 and stored duplicates are left out, as in earlier fingerprints.
+ * Computes a fingerprint of all fields and blobs: equal exactly for equal requests. The priority 0
+ * and stored duplicates are left out, as in earlier fingerprints.
  */
 export async function computeFingerprint({
   companyId,
@@ -20,11 +21,13 @@ export async function computeFingerprint({
   files,
   blobs,
 }: Batch): Promise<string> {
-  const hash = createHash('sha256').update(`[${companyId},${agentId},${ownerId},[`)
+  const ids = { companyId, agentId, ownerId } satisfies PartyFields
+  const hash = createHash('sha256').update(`[${Object.values(ids)},[`)
   let index = 0
   for (const { name, mimetype, blob } of files) {
     if (index > 0) hash.update(',')
-    hash.update(JSON.stringify([name, mimetype, blobs.at(blob).sha256]))
+    const fields = { name, mimetype } satisfies FileFields
+    hash.update(JSON.stringify([...Object.values(fields), blobs.at(blob).sha256]))
     if (++index % FILES_AT_ONCE === 0) await setImmediate()
   }
   const options = [priority > 0 && `,${priority}`, duplicates && ',"refuse"'].filter(Boolean).join('')

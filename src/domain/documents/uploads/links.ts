@@ -4,6 +4,7 @@
 import { AppError } from '../../../runtime/errors.ts'
 import { findOneTime, insertOneTime } from '../../../store/access/one-time.ts'
 import { selectUploadContext } from '../../../store/documents/context.ts'
+import type { FieldName, FileFields, PartyFields } from '../../../store/documents/documents.ts'
 import type { ReadDb, WriteDb } from '../../../store/tables.ts'
 import { checkWritable } from '../../../store/write-guard.ts'
 import type { Clock } from '../../../values/dates.ts'
@@ -14,13 +15,7 @@ import { validateDocument } from './faults.ts'
 import { checkQuotas, uploadQuotas } from './quotas.ts'
 
 /** The document that a link is for, and its parties. */
-export type LinkedDocument = {
-  companyId: number
-  agentId: number
-  ownerId: number
-  name: string
-  mimetype: string
-}
+export type LinkedDocument = FileFields & PartyFields
 
 /** `hash`: SHA-256 of the secret, in hex. */
 export type UploadLink = LinkedDocument & { hash: string; tokenId: number; maxBytes: number }
@@ -70,10 +65,10 @@ export function openUploadLinks({
       const code = makeCode()
       const now = clock()
       const end = new Date(now.getTime() + LINK_MS).toISOString()
-      const row = {
-        ...{ hash: hashOfSecret(code), token_id: tokenId, company_id: companyId, agent_id: agentId },
-        ...{ owner_id: ownerId, name, mimetype, max_bytes: maxBytes, ends_at: end },
-      }
+      const ids = { company_id: companyId, agent_id: agentId, owner_id: ownerId }
+      const fields = { ...ids, name, mimetype } satisfies Record<FieldName<keyof LinkedDocument>, unknown>
+      const hash = hashOfSecret(code)
+      const row = { ...fields, hash, token_id: tokenId, max_bytes: maxBytes, ends_at: end }
       await insertOneTime(db, 'upload_links', row, now.toISOString())
       return { code, maxBytes, end }
     },

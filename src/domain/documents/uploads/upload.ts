@@ -2,6 +2,7 @@
 
 import type { TOO_LONG } from '../../../formats/json/value.ts'
 import type { BlobBatch } from '../../../store/blobs/batch.ts'
+import type { FieldName, FileFields, PartyFields } from '../../../store/documents/documents.ts'
 import type { UploadedFiles } from './uploaded-files.ts'
 
 /** Placeholder for an object or an array in place of a plain value. */
@@ -14,15 +15,13 @@ export const NESTED = Symbol('an object or array')
 export type UploadedField = string | number | boolean | null | typeof NESTED | typeof TOO_LONG | undefined
 
 /** Strings may have lone surrogates (`\ud800`). */
-export type UploadedDocument = {
-  name: UploadedField
-  mimetype: UploadedField
+export type UploadedDocument = Record<keyof FileFields, UploadedField> & {
   /** Undefined if `base64` is absent or null. The last two are for raw bytes. */
   blob: 'good' | 'empty' | 'not base64' | 'not a string' | 'no bytes' | 'encoded' | undefined
 }
 
 /** Fault of a document, as a message for its sender. */
-export type UploadFault = { field: 'name' | 'mimetype' | 'base64' | 'content'; message: string }
+export type UploadFault = { field: keyof FileFields | 'base64' | 'content'; message: string }
 
 /** `index` counts the documents of the request from 0. */
 export type DocumentFault = { index: number } & UploadFault
@@ -39,13 +38,23 @@ export type UploadedDocuments = {
 
 export type ValidDocuments = { files: UploadedFiles; blobs: BlobBatch }
 
-export type Upload = {
-  owner_id: UploadedField
-  company_id: UploadedField
-  agent_id: UploadedField
+/** Ids of an upload as received. */
+export type UploadIds = Record<FieldName<keyof PartyFields>, UploadedField>
+
+export type Upload = UploadIds & {
   documents: UploadedDocuments | UploadedField
 }
 
+/** Fields of a document but its blob, in the order of their faults. */
+export const FILE_FIELDS = listKeys<keyof FileFields>({ name: true, mimetype: true })
+export const UPLOAD_IDS = listKeys<keyof UploadIds>({ owner_id: true, company_id: true, agent_id: true })
+export const UPLOAD_FIELDS: readonly (keyof Upload)[] = [...UPLOAD_IDS, 'documents']
+
 export function isDocuments(value: UploadedDocuments | UploadedField): value is UploadedDocuments {
   return typeof value === 'object' && value !== null
+}
+
+/** Lists all keys of a type. */
+function listKeys<Key extends string>(keys: Record<Key, true>): readonly Key[] {
+  return Object.keys(keys) as Key[]
 }

@@ -1,11 +1,10 @@
 import type { MemoryShare } from '../../../runtime/memory-budget.ts'
 import { createRecords } from '../../../runtime/records.ts'
+import type { FileFields } from '../../../store/documents/documents.ts'
 import type { NewInvoice } from '../../../store/documents/invoices.ts'
 
 /** A valid document; `blob` is the index of its blob within the upload. */
-export type UploadedFile = {
-  name: string
-  mimetype: string
+export type UploadedFile = FileFields & {
   blob: number
   invoice?: NewInvoice | undefined
 }

@@ -9,7 +9,7 @@ import type { BodyFormat } from './body-reader.ts'
 import { createUploadReader } from './json-body.ts'
 import { createRawReader } from './raw-body.ts'
 import type { UploadReceiver } from './receive.ts'
-import { FormBody, UploadBody, UploadOut, UploadQuery } from './shapes.ts'
+import { DocumentParams, FormBody, UploadBody, UploadOut, UploadQuery } from './shapes.ts'
 
 const REFUSALS = {
   409: 'A request with this Idempotency-Key is in progress (at another node it gets the first answer), or was another one; or an invoice has a document already, and duplicates are refused',
@@ -26,7 +26,8 @@ const OPTIONS = [
   ['priority', 'X-Cambista-Priority'],
   ['duplicates', 'X-Cambista-Duplicates'],
 ] as const
-const NAMES = ['company_id', 'agent_id', 'owner_id', 'name'] as const
+
+const PARAMETERS = Object.keys(DocumentParams) as (keyof typeof DocumentParams)[]
 
 const JSON_FORMAT: BodyFormat = { open: createUploadReader, density: 0.75 } // four characters carry three bytes
 
@@ -76,7 +77,7 @@ async function bodyFormat(type: string | undefined, query: UploadQuery): Promise
     )
   }
   const isForm = kind === 'multipart/form-data'
-  const faults = NAMES.filter((name) => (query[name] !== undefined) === isForm).map(
+  const faults = PARAMETERS.filter((name) => (query[name] !== undefined) === isForm).map(
     (name): ValidationItem => {
       const place = name === 'name' ? 'the filename of each file' : 'a field'
       const msg = isForm ? `${name} must be ${place} in the form, not a parameter` : `${name} is required`

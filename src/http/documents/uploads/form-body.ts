@@ -5,7 +5,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { Dicer } from '@fastify/busboy'
 import { requireFields } from '../../../domain/documents/uploads/checks.ts'
-import type { Upload, UploadedDocument, UploadFault } from '../../../domain/documents/uploads/upload.ts'
+import {
+  UPLOAD_IDS,
+  type Upload,
+  type UploadedDocument,
+  type UploadFault,
+} from '../../../domain/documents/uploads/upload.ts'
 import { TOO_LONG } from '../../../formats/json/value.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { readBlocks, type UploadReader } from './body-reader.ts'
@@ -27,7 +32,6 @@ type PartProgress = {
 /** Consumer of the bytes of a part. */
 type PartSink = { write(bytes: Buffer): Promise<void> | undefined; end(): Promise<void> }
 
-const IDS = ['owner_id', 'company_id', 'agent_id'] as const
 const MAX_ID_BYTES = 128
 
 // A block with more than 50 parts is read in small steps, so that other requests run in between.
@@ -129,7 +133,11 @@ function createFormReader(boundary: string, needs: UploadNeeds): UploadReader {
         throw new AppError('bad-request', 'The form ended before its last boundary', { cause: failure })
       }
       const fields = { ...upload, 'a file': upload.documents }
-      requireFields(fields, [...IDS, 'a file'], `Fields ${IDS.join(', ')} and at least one file are required`)
+      requireFields(
+        fields,
+        [...UPLOAD_IDS, 'a file'],
+        `Fields ${UPLOAD_IDS.join(', ')} and at least one file are required`,
+      )
     },
     discard: collector.discard,
   }
@@ -137,7 +145,7 @@ function createFormReader(boundary: string, needs: UploadNeeds): UploadReader {
 
 function createSink(part: FormPart, upload: Upload, collector: DocumentCollector): PartSink {
   if (part.kind === 'file') return createFileSink(part, upload, collector)
-  const id = IDS.find((name) => name === part.name)
+  const id = UPLOAD_IDS.find((name) => name === part.name)
   if (id === undefined) return { write: () => undefined, end: async () => {} } // a field that we do not have
   let text = Buffer.alloc(0)
   return {

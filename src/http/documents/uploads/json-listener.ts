@@ -2,8 +2,10 @@
 // come faster than a disk writes. So disk work is queued in order, and done between two blocks of the body.
 
 import {
+  FILE_FIELDS,
   isDocuments,
   NESTED,
+  UPLOAD_FIELDS,
   type Upload,
   type UploadedDocument,
   type UploadedField,
@@ -37,8 +39,7 @@ const IN_ROOT = 1
 const IN_DOCUMENTS = 2
 const IN_DOCUMENT = 3
 
-const ROOT_KEYS = ['owner_id', 'company_id', 'agent_id', 'documents'] as const
-const DOCUMENT_KEYS = ['name', 'mimetype', 'base64'] as const
+const DOCUMENT_KEYS = [...FILE_FIELDS, 'base64'] as const
 
 // Bytes as they are written: 255 characters of two \u0041 each; a number with every digit escaped.
 const MAX_TEXT_BYTES = 4096
@@ -61,7 +62,7 @@ export function createUploadListener(needs: UploadNeeds): UploadListener {
   let jobs: Job[] = []
   let elements = 0 // elements of `documents` since the last work
   let depth = 0
-  let rootKey: (typeof ROOT_KEYS)[number] | undefined
+  let rootKey: keyof Upload | undefined
   let documentKey: (typeof DOCUMENT_KEYS)[number] | undefined
   let collector: DocumentCollector | undefined // set inside of `documents`
   let document: UploadedDocument | undefined // set inside of a document
@@ -90,8 +91,11 @@ export function createUploadListener(needs: UploadNeeds): UploadListener {
   }
 
   const setInDocument = (target: UploadedDocument, value: UploadedField) => {
-    if (documentKey === 'name' || documentKey === 'mimetype') target[documentKey] = value
-    if (documentKey !== 'base64') return
+    if (documentKey === undefined) return
+    if (documentKey !== 'base64') {
+      target[documentKey] = value
+      return
+    }
     dropBlob()
     target.blob = value === null ? undefined : 'not a string'
   }
@@ -133,7 +137,7 @@ export function createUploadListener(needs: UploadNeeds): UploadListener {
       if (kind === 'array' && empty) setRoot(undefined)
     },
     key(name) {
-      if (depth === IN_ROOT) rootKey = ROOT_KEYS.find((key) => key === name)
+      if (depth === IN_ROOT) rootKey = UPLOAD_FIELDS.find((key) => key === name)
       else documentKey = DOCUMENT_KEYS.find((key) => key === name)
     },
     value(value) {

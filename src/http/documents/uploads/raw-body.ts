@@ -2,7 +2,8 @@
 
 import { validateDocument } from '../../../domain/documents/uploads/faults.ts'
 import type { LinkedDocument } from '../../../domain/documents/uploads/links.ts'
-import type { Upload, UploadedField } from '../../../domain/documents/uploads/upload.ts'
+import type { UploadedField, UploadIds } from '../../../domain/documents/uploads/upload.ts'
+import type { FileFields } from '../../../store/documents/documents.ts'
 import type { Client } from '../../access/auth.ts'
 import { type BodyFormat, readBlocks, type UploadReader } from './body-reader.ts'
 import { createDocumentCollector, type UploadNeeds } from './collector.ts'
@@ -11,8 +12,8 @@ import type { UploadReceiver } from './receive.ts'
 /** Creates the reader of an upload of one document whose body is the blob, byte for byte. */
 export function createRawReader(
   needs: UploadNeeds,
-  ids: Omit<Upload, 'documents'>,
-  description: { name: UploadedField; mimetype: string },
+  ids: UploadIds,
+  description: Record<keyof FileFields, UploadedField>,
 ): UploadReader {
   const collector = createDocumentCollector(needs)
   return {

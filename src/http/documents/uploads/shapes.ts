@@ -1,23 +1,31 @@
 // Schemas of an upload and its answer, for the OpenAPI description.
 
 import * as v from 'valibot'
+import type { UploadIds } from '../../../domain/documents/uploads/upload.ts'
+import type { FileFields } from '../../../store/documents/documents.ts'
 import { idParam } from '../../endpoint/params.ts'
 import { Integer } from '../../endpoint/shapes.ts'
 
+type SchemaMap<Name extends string> = Record<Name, v.GenericSchema>
+
+const Ids = { owner_id: Integer, company_id: Integer, agent_id: Integer } satisfies SchemaMap<keyof UploadIds>
+
+const FileShape = {
+  name: v.pipe(v.string(), v.minLength(1), v.maxLength(255)),
+  mimetype: v.pipe(
+    v.string(),
+    v.maxLength(255),
+    v.metadata({ examples: ['application/pdf', 'text/plain; charset=utf-8'] }),
+  ),
+} satisfies SchemaMap<keyof FileFields>
+
 export const UploadBody = v.pipe(
   v.object({
-    owner_id: Integer,
-    company_id: Integer,
-    agent_id: Integer,
+    ...Ids,
     documents: v.pipe(
       v.array(
         v.object({
-          name: v.pipe(v.string(), v.minLength(1), v.maxLength(255)),
-          mimetype: v.pipe(
-            v.string(),
-            v.maxLength(255),
-            v.metadata({ examples: ['application/pdf', 'text/plain; charset=utf-8'] }),
-          ),
+          ...FileShape,
           base64: v.pipe(v.string(), v.metadata({ contentEncoding: 'base64' })),
         }),
       ),
@@ -27,8 +35,8 @@ export const UploadBody = v.pipe(
   v.title('Upload'),
 )
 
-/** Query of a document that is sent as the body. */
-export const UploadQuery = v.object({
+/** Fields of a document that is sent as the body; its type is that of the body. */
+export const DocumentParams = {
   company_id: partyParam('The company that the document is for'),
   agent_id: partyParam('An active agent of the company'),
   owner_id: partyParam('An owner of the company, or of none'),
@@ -39,6 +47,10 @@ export const UploadQuery = v.object({
       v.minLength(1, 'must not be empty'),
     ),
   ),
+} satisfies SchemaMap<keyof UploadIds | Exclude<keyof FileFields, 'mimetype'>>
+
+export const UploadQuery = v.object({
+  ...DocumentParams,
   priority: v.optional(
     v.pipe(
       v.string(),
@@ -63,9 +75,7 @@ export type UploadQuery = v.InferOutput<typeof UploadQuery>
 
 export const FormBody = v.pipe(
   v.object({
-    owner_id: Integer,
-    company_id: Integer,
-    agent_id: Integer,
+    ...Ids,
     file: v.pipe(
       v.array(v.pipe(v.string(), v.metadata({ contentMediaType: 'application/octet-stream' }))),
       v.minLength(1),

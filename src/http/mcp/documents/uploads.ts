@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import { validateDocument } from '../../../domain/documents/uploads/faults.ts'
 import type { LinkedDocument, NewUploadLink } from '../../../domain/documents/uploads/links.ts'
 import { AppError } from '../../../runtime/errors.ts'
+import type { FieldName, FileFields, PartyFields } from '../../../store/documents/documents.ts'
 import { type AuthorizedToken, tokenAccess } from '../../access/auth.ts'
 import { idParam } from '../../endpoint/params.ts'
 import { Integer } from '../../endpoint/shapes.ts'
@@ -32,7 +33,7 @@ export function uploadTools({ uploadText, makeLink }: DocumentUploads): Tool[] {
         name: Text,
         mimetype: v.optional(v.pipe(Text, v.description('Needed without text'))),
         text: v.optional(v.pipe(Text, v.description('The document, if it is a text of at most 32 KiB'))),
-      }),
+      } satisfies Record<FieldName<keyof LinkedDocument> | 'text', v.GenericSchema>),
       output: v.looseObject({
         id: v.optional(Integer),
         url: v.optional(Text),
@@ -67,7 +68,7 @@ type PartyArguments = { company_id?: number | undefined; agent_id?: number | und
 function checkParties(
   { company_id, agent_id, owner_id }: PartyArguments,
   token: AuthorizedToken,
-): Omit<LinkedDocument, 'name' | 'mimetype'> {
+): PartyFields {
   const companyId = company_id ?? token.company_id
   const agentId = agent_id ?? token.agent_id
   if (companyId === null)
@@ -77,7 +78,7 @@ function checkParties(
 }
 
 /** @throws AppError `invalid` for a name or type that no document can have, or a charset that the text does not have */
-function checkDescription({ name, mimetype }: Pick<LinkedDocument, 'name' | 'mimetype'>): void {
+function checkDescription({ name, mimetype }: FileFields): void {
   const fault = validateDocument({ name, mimetype, blob: 'good' })
   if (fault) throw new AppError('invalid', fault.message)
   const charset = parseCharset(mimetype)
