@@ -15,13 +15,14 @@ import { createCors } from './endpoint/cors.ts'
 import { type ErrorShape, errorAnswer } from './endpoint/error-shape.ts'
 import { credentialHint, nearestPath } from './endpoint/hints.ts'
 import { type Fetch, mountLazy } from './endpoint/lazy-apis.ts'
-import { SENT, send } from './endpoint/send.ts'
+import { nodeContext, SENT, send } from './endpoint/send.ts'
 import { type PlacedKey, wrongKey } from './endpoint/url-key.ts'
 import { type ConnectionLimits, type Connections, limitConnections } from './listener/connections.ts'
 import { createLingering } from './listener/lingering.ts'
 import { bareHeaders, type ListenAddress, openListener } from './listener/listen.ts'
 import { sharedAddressTest } from './listener/proxy.ts'
 import { hasDotSegments, targetPath } from './listener/request-line.ts'
+import { createSilentProxyWarning } from './listener/silent-proxy.ts'
 import { openTls, type Tls, type TlsFiles } from './listener/tls.ts'
 import { logRequest } from './request-log.ts'
 import type { Metrics } from './status/metrics.ts'
@@ -52,6 +53,7 @@ type Frame = {
   defects: Log
   keyring: Keyring
   nextId: () => string
+  warnOfSilentProxy: (req: IncomingMessage) => void
   options: ServerOptions
   metrics: Metrics | undefined
   /** Returns the error shape of a path. */
@@ -63,7 +65,8 @@ type Frame = {
 }
 
 const NO_ENDPOINT = '/k'
-const SANE_ID = /^[\w.:/+=-]{1,128}$/
+/** No secret: the log has it, and a client that mistakes a header sends one. */
+const SANE_ID = /^(?!.*cb[kt]_[0-9A-Za-z]{20})[\w.:/+=-]{1,128}$/
 
 /** Starts the server and returns its URLs. @throws AppError `failed` when an address is not available */
 export async function startServer(
@@ -81,6 +84,7 @@ export async function startServer(
   const frame: Frame = {
     ...{ log, defects, keyring, nextId: requestIds(), options, metrics, selectErrorShape, paths },
     takesUrlKeys: urlKeyMatcher(apis),
+    warnOfSilentProxy: createSilentProxyWarning(log, clock),
   }
   const limits = { log, limits: options.connections, isShared: sharedAddressTest(options.proxies) }
   const connections = limitConnections(limits)
@@ -158,6 +162,7 @@ function createH3(frame: Frame): H3 {
       event.context.requestId = clientId && SANE_ID.test(clientId) ? clientId : nextId()
       if (cors) event.context.cors = cors(event.req.headers.get('origin'))
       logRequest(event, noted)
+      frame.warnOfSilentProxy(nodeContext(event).req)
     },
     onError: (error, event) => sendError(error, event, frame),
   })

@@ -80,7 +80,7 @@ test('HEAD without a key is a 401 without a body', async () => {
   )
 })
 
-const sane = ['a', 'A-z_0.9:/+=', '2f1c7c1e-52b0-4a51-8e6f-0d4a5f3b9c11', 'x'.repeat(128)]
+const sane = ['a', 'cbk_of_the_erp', 'A-z_0.9:/+=', '2f1c7c1e-52b0-4a51-8e6f-0d4a5f3b9c11', 'x'.repeat(128)]
 for (const id of sane) {
   test(`the request id ${id.slice(0, 40)} is returned`, async () => {
     for (const path of ['/api/v1/rates', '/nothing', '/api/v1/rates?on=', '/healthz']) {
@@ -89,7 +89,21 @@ for (const id of sane) {
   })
 }
 
-const insane = ['', 'two words', 'x'.repeat(129), 'a\tb', 'a,b', '<script>', 'a"b', '\xff', "a'b", 'a;b']
+const PART = 'A'.repeat(20)
+const secrets = [`cbk_${PART}`, `erp/cbt_${PART}`]
+const insane = [
+  ...secrets,
+  '',
+  'two words',
+  'x'.repeat(129),
+  'a\tb',
+  'a,b',
+  '<script>',
+  'a"b',
+  '\xff',
+  "a'b",
+  'a;b',
+]
 for (const id of insane) {
   test(`the request id ${JSON.stringify(id.slice(0, 40))} is replaced`, async () => {
     const answer = await ask('/api/v1/providers', 'GET', { 'X-Request-Id': id })

@@ -75,9 +75,15 @@ export function csvLine(cells: readonly string[], { isLocal, separator }: Dialec
   return cells.join(separator) + (isLocal ? '\r\n' : '\n')
 }
 
-/** A line of JSON for each value. */
+/** A line of JSON for each value. Some readers end a line at U+2028 and U+2029 too, so these are escaped. */
 export function* ndjsonLines(values: Iterable<unknown>): Generator<string, void> {
-  for (const value of values) yield `${JSON.stringify(value)}\n`
+  for (const value of values) {
+    const json = JSON.stringify(value).replace(
+      /[\u2028\u2029]/g,
+      (end) => `\\u${end.charCodeAt(0).toString(16)}`,
+    )
+    yield `${json}\n`
+  }
 }
 
 /** Formats the cells of a row. A missing value is an empty cell. */

@@ -90,7 +90,7 @@ function findHost(req: IncomingMessage, proxies: BlockList | undefined): string 
 }
 
 /** Raw Host headers: in `headers` the server has replaced the host. */
-function hostFields({ rawHeaders }: IncomingMessage): string[] {
+export function hostFields({ rawHeaders }: IncomingMessage): string[] {
   return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === 'host')
 }
 

@@ -117,6 +117,7 @@ for (const [path, code, type] of [
   ['/compat/fixer/api/nothing', 103, 'invalid_api_function'],
   ['/compat/fixer/nothing/at/all', 103, 'invalid_api_function'],
   ['/api/2025-12-31', 106, 'no_rates_available'],
+  ['/api/2025-12-31?symbols=EUR', 106, 'no_rates_available'],
   ['/api/latest?base=QQQ', 201, 'invalid_base_currency'],
   ['/api/latest?symbols=QQQ', 202, 'invalid_currency_codes'],
   ['/api/2026-02-31', 302, 'invalid_date'],

@@ -166,6 +166,7 @@ const faulty: [string, unknown, string, string][] = [
   ],
   ['a name of 2 MB', { ...good, name: 'x'.repeat(2_000_000) }, 'name', 'name must be at most 255 characters'],
   ['a name with a line break', { ...good, name: 'a\nb' }, 'name', 'name must not have control characters'],
+  ['a name with U+2028', { ...good, name: 'a\u2028b' }, 'name', 'name must not have control characters'],
   [
     'half a surrogate in its name',
     { ...good, name: '\ud800' },

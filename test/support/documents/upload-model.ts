@@ -99,7 +99,7 @@ function nameFault(name: unknown) {
   if (typeof name !== 'string') return fault('must be a string')
   if (/^\s*$/.test(name)) return fault('must not be blank')
   if (!name.isWellFormed()) return fault('must be Unicode: it has half of a surrogate pair')
-  if (/\p{Cc}/u.test(name)) return fault('must not have control characters')
+  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name)) return fault('must not have control characters')
   return /^.{1,255}$/su.test(name) ? undefined : fault('must be at most 255 characters')
 }
 

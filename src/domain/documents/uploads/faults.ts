@@ -60,7 +60,7 @@ function textFault(value: UploadedField): string | undefined {
 function nameFault(name: string): string | undefined {
   if (name.trim() === '') return 'must not be blank'
   if (!name.isWellFormed()) return 'must be Unicode: it has half of a surrogate pair'
-  if (/\p{Cc}/u.test(name)) return 'must not have control characters'
+  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name)) return 'must not have control characters'
   // Characters are code points. UTF-16 code units are at least as many, so most names need no count.
   const isLong = name.length > MAX_LENGTH && [...name].length > MAX_LENGTH
   return isLong ? `must be at most ${MAX_LENGTH} characters` : undefined

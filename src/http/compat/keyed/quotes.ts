@@ -134,9 +134,9 @@ function isKnown(
 }
 
 /**
- * Returns true for rates other than the base in itself, which is 1 even before the first day. A request for only that
- * rate counts too.
+ * Returns true for rates other than the base in itself, which is 1 in a table of other rates. A request for only that
+ * rate counts too, on days with rates.
  */
 function hasRates(crosses: readonly Cross[], quotes: readonly string[], base: string): boolean {
-  return crosses.some(({ quote }) => quote !== base) || (quotes.length === 1 && quotes[0] === base)
+  return crosses.some(({ quote }) => quote !== base || quotes.length === 1)
 }

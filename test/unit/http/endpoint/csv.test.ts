@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { csvLines, dayCell, decimalCell, findDialect, textCell } from '../../../../src/http/endpoint/csv.ts'
+import {
+  csvLines,
+  dayCell,
+  decimalCell,
+  findDialect,
+  ndjsonLines,
+  textCell,
+} from '../../../../src/http/endpoint/csv.ts'
 
 const csvText = (...args: Parameters<typeof csvLines>) => [...csvLines(...args)].join('')
 const PLAIN = findDialect(undefined, {})
@@ -28,6 +35,13 @@ for (const [text, plain, local] of cells) {
     assert.deepEqual([textCell(text, PLAIN), textCell(text, LOCAL)], [plain, local])
   })
 }
+
+test('a value of NDJSON is a line for each reader', () => {
+  const value = { subject: 'one\u2028two\u2029three\nfour\u0085' }
+  const [line = ''] = ndjsonLines([value])
+  assert.deepEqual(line.split(/[\n\r\u2028\u2029]/), [line.trimEnd(), ''])
+  assert.deepEqual(JSON.parse(line), value)
+})
 
 test('CSV has two dialects, and others by their signs', () => {
   assert.deepEqual([dayCell('2026-03-04', PLAIN), decimalCell('1.5', PLAIN)], ['2026-03-04', '1.5'])
