@@ -13,17 +13,29 @@ const { queryOnce: ask } = await import('../support/postgres/server.ts')
 const { startProgram } = await import('../support/program.ts')
 const { runCommand, until } = await import('../support/terminal.ts')
 const { temporaryDirectory } = await import('../support/temporary.ts')
+const { scaled } = await import('../faults/scale.ts')
+const { startBank } = await import('../../src/demo/bank.ts')
+const { currentDay } = await import('../../src/values/dates.ts')
 
-const SYNCS = 50
-const COMMANDS = 6 // the part of SYNCS that the command line runs
+const NODE_SYNCS = scaled({ short: 10, long: 44 })
+const COMMANDS = scaled({ short: 2, long: 6 })
+const SYNCS = NODE_SYNCS + COMMANDS
+/** Leases that outlast a stall of this process, in which both nodes and all their syncs run. */
+const leaseTimes = { ttlMs: 600_000, renewMs: 5000 }
+/** Errors of a slow database, after which a client repeats its attempt. */
+const BUSY = /try again in a moment|cannot open the database/
 
 type TestApp = Awaited<ReturnType<typeof startTestApp>>
 type Created = { created_documents: { id: number }[] }
 
 let nodes: [TestApp, TestApp]
+/** The bank of commands has their clock: a run that reads another day at its bank ends with 3. */
+let commandBank: Awaited<ReturnType<typeof startBank>>
 before(async (t) => {
+  commandBank = await startBank({ token: 'test-token', today: () => currentDay(() => new Date()) })
+  ;(t as TestContext).after(() => commandBank.close())
   const dataDir = temporaryDirectory(t as TestContext)
-  const start = () => startTestApp(t as TestContext, { dataDir })
+  const start = () => startTestApp(t as TestContext, { dataDir, leaseTimes })
   nodes = (await Promise.all([start(), start()])) as [TestApp, TestApp]
   for (const node of nodes) {
     if (node === nodes[0]) await fillDirectory(node)
@@ -103,49 +115,104 @@ test('a commit of one node reaches the other, and an ETag has one text', async (
 })
 
 test(`only one of ${SYNCS} parallel syncs of nodes and commands runs, and the errors of the others name it`, async (t) => {
-  const [{ dataDir, bank }] = nodes
-  const gate = Promise.withResolvers<undefined>()
-  let ended = 0
-  for (const node of nodes) node.bank.faults = () => gate.promise // the one that runs runs until all others ended
+  const openBank = closeBank()
   const range = { from: '2026-02-01', to: '2026-03-20' }
-  const env = {
-    CAMBISTA_DATABASE: await postgresAddress(dataDir),
-    ...{ CAMBISTA_BCCR_URL: bank.url, CAMBISTA_BCCR_TOKEN: 'test-token', CAMBISTA_BCCR_PACE: '0' },
-    HOME: dataDir,
-  }
-  const before = await fetchRuns(nodes[0])
-  const attempt = async (at: number): Promise<{ pid: number; refusal: string | undefined }> => {
-    if (at < COMMANDS) {
-      const { child, printed, waitForExit } = startProgram(
-        t,
-        ['sync', '--from', range.from, '--to', range.to],
-        env,
-      )
-      const code = await waitForExit()
-      assert.ok(code === 0 || code === 1, printed.err)
-      return { pid: child.pid ?? 0, refusal: code === 0 ? undefined : printed.err }
-    }
-    const refused = (await nodes[at % 2]?.sync(range).then(() => undefined, String)) as string | undefined
-    return { pid: process.pid, refusal: refused }
-  }
-  const attempts = Array.from({ length: SYNCS }, (_, at) => attempt(at).finally(() => ended++))
-  await until(() => ended === SYNCS - 1, 120_000).finally(() => gate.resolve(undefined))
-  const ends = await Promise.all(attempts)
+  const before = await countRuns()
+  let ended = 0
+  const count = async (sync: Promise<string | undefined>) => sync.finally(() => ended++)
+  const ofNodes = Array.from({ length: NODE_SYNCS }, (_, at) => count(syncNode(at % 2, range)))
+  // A command has the short lease of the program, and the others may take a minute to start. So a node runs.
+  await until(async () => (await countRuns()) > before, 120_000)
+  const ofCommands = Array.from({ length: COMMANDS }, () =>
+    count(repeatWhileBusy(async () => (await startSync(t, range)).end())),
+  )
+  await until(() => ended === SYNCS - 1, 240_000).finally(openBank)
+  const refusals = await Promise.all([...ofNodes, ...ofCommands])
 
-  const ran = ends.filter(({ refusal }) => refusal === undefined)
-  assert.equal(ran.length, 1)
-  const [lease] = await ask(env.CAMBISTA_DATABASE, `select taken_at from leases where name = 'sync'`)
-  const since = `${new Date(Number(lease?.taken_at)).toISOString().slice(0, 19)}Z`
-  const where = `a sync is already running on host ${hostname()}, pid ${ran[0]?.pid}, since ${since}`
-  const refused = ends.filter(({ refusal }) => refusal?.includes(where))
-  assert.equal(refused.length, SYNCS - 1, `${where}: ${ends.map(({ refusal }) => refusal)}`)
-  const runs = await fetchRuns(nodes[0])
-  assert.equal(runs.length, before.length + 1)
-  assert.deepEqual([runs[0]?.status, runs[0]?.date_from], ['ok', range.from])
+  assert.equal(refusals.filter((refusal) => refusal === undefined).length, 1, String(refusals))
+  const where = await describeHolder(process.pid)
+  const naming = refusals.filter((refusal) => refusal?.includes(where))
+  assert.equal(naming.length, SYNCS - 1, `${where}: ${refusals}`)
+  await checkLastRun(range.from, before + 1)
 })
 
-async function fetchRuns(node: TestApp) {
-  return node.json<{ status: string; date_from: string }[]>('/api/v1/sync/runs?limit=100')
+test('a sync of the command line runs alone, and the errors of both nodes name its process', async (t) => {
+  const openBank = closeBank()
+  const range = { from: '2026-01-01', to: '2026-01-31' }
+  const before = await countRuns()
+  let pid = 0
+  const run = repeatWhileBusy(async () => {
+    const started = await startSync(t, range)
+    pid = started.pid
+    return started.end()
+  })
+  let hasEnded = false
+  const end = run.finally(() => {
+    hasEnded = true
+  })
+  await until(async () => hasEnded || (await countRuns()) > before, 240_000)
+  const refusals = await Promise.all([syncNode(0, range), syncNode(1, range)]).finally(openBank)
+  assert.equal(await end, undefined)
+  const where = await describeHolder(pid)
+  for (const text of refusals) assert.ok(text?.includes(where), `${where}: ${text}`)
+  await checkLastRun(range.from, before + 1)
+})
+
+/** Delays the answers of all banks until the returned function is called. */
+function closeBank(): () => void {
+  const gate = Promise.withResolvers<undefined>()
+  for (const bank of [commandBank, ...nodes.map((node) => node.bank)]) bank.faults = () => gate.promise
+  return () => gate.resolve(undefined)
+}
+
+/** Syncs a node. Returns its error, or undefined after a run. */
+function syncNode(at: number, range: { from: string; to: string }): Promise<string | undefined> {
+  return repeatWhileBusy(async () => nodes[at]?.sync(range).then(() => undefined, String))
+}
+
+/** Starts `cambista sync`. `end` is its error, or undefined after a run. */
+async function startSync(t: TestContext, { from, to }: { from: string; to: string }) {
+  const [{ dataDir }] = nodes
+  const env = {
+    CAMBISTA_DATABASE: await postgresAddress(dataDir),
+    ...{ CAMBISTA_BCCR_URL: commandBank.url, CAMBISTA_BCCR_TOKEN: 'test-token', CAMBISTA_BCCR_PACE: '0' },
+    HOME: dataDir,
+  }
+  const { child, printed, waitForExit } = startProgram(t, ['sync', '--from', from, '--to', to], env)
+  const end = waitForExit().then((code) => {
+    assert.ok(code === 0 || code === 1, `it ended with ${code}: ${printed.out}${printed.err}`)
+    return code === 0 ? undefined : printed.err
+  })
+  return { pid: child.pid ?? 0, end: () => end }
+}
+
+/** Repeats a sync as its error advises. Returns another error, or undefined after a run. */
+async function repeatWhileBusy(sync: () => Promise<string | undefined>): Promise<string | undefined> {
+  while (true) {
+    const refusal = await sync()
+    if (refusal === undefined || !BUSY.test(refusal)) return refusal
+  }
+}
+
+/** Returns the text by which an error names the last process that took the lock of a sync. */
+async function describeHolder(pid: number): Promise<string> {
+  const [{ dataDir }] = nodes
+  const [lease] = await ask(await postgresAddress(dataDir), `select taken_at from leases where name = 'sync'`)
+  const since = `${new Date(Number(lease?.taken_at)).toISOString().slice(0, 19)}Z`
+  return `a sync is already running on host ${hostname()}, pid ${pid}, since ${since}`
+}
+
+async function countRuns(): Promise<number> {
+  const [{ dataDir }] = nodes
+  const [row] = await ask(await postgresAddress(dataDir), 'select count(*)::int as runs from sync_runs')
+  return Number(row?.runs)
+}
+
+async function checkLastRun(from: string, count: number): Promise<void> {
+  const path = '/api/v1/sync/runs?limit=100'
+  const runs = await nodes[0].json<{ status: string; date_from: string; message: string | null }[]>(path)
+  assert.equal(runs.length, count)
+  assert.deepEqual([runs[0]?.status, runs[0]?.date_from], ['ok', from], String(runs[0]?.message))
 }
 
 test('an id that was chosen is not given again', async () => {
