@@ -31,7 +31,6 @@ type Claimed = { id: number; claim_id: string; attempts: number }
 
 const DOCUMENTS = scaled({ short: 100, long: 10_000 })
 const WORKERS = 16
-const MAX_ROUNDS = 5 // a round may lack a fault by chance
 const SPEED = 50
 const LONGEST_LIFE_MS = 300_000
 const SERVER = join(import.meta.dirname, '../support/documents/server-process.ts')
@@ -54,13 +53,16 @@ test(`each of ${DOCUMENTS} documents gets one outcome from ${WORKERS} workers of
   const world = createWorld({
     url: () => nodeUrl(ways.chance(0.5) ? 0 : 1),
     leaseMs: (LEASE_SECONDS * 1000) / SPEED,
+    mayBeUnavailable: true,
   })
   const { counts } = world
   const { db } = await openNode(t, database)
   await insertAgents(db)
   const disturb = async () => {
-    const goal = counts.finished + random.int(5, 40)
-    await until(() => world.isOver || counts.finished >= goal, LONGEST_LIFE_MS)
+    // On a slow machine most claims expire, and few documents are finished.
+    const countEnds = () => counts.finished + counts.expired
+    const goal = countEnds() + random.int(5, 40)
+    await until(() => world.isOver || countEnds() >= goal, LONGEST_LIFE_MS)
     if (world.isOver) return
     const at = random.int(0, 1)
     nodes[at]?.program.child.kill('SIGKILL')
@@ -72,17 +74,16 @@ test(`each of ${DOCUMENTS} documents gets one outcome from ${WORKERS} workers of
   let [rounds, comparisons] = [0, 0]
   const haveAllHappened = () =>
     comparisons > 0 && kills > 0 && counts.died > 0 && counts.taken > 0 && counts.twice > 0
-  while (!haveAllHappened() && rounds < MAX_ROUNDS) {
+  // A round may lack a fault by chance: rounds go on until each fault has happened.
+  while (!haveAllHappened()) {
     ids.push(...(await uploadDocuments(nodeUrl(0), DOCUMENTS, random)))
     world.isOver = false
     world.order = createClaimOrder() // documents of an order are there before its first claim
     await workUntilDone(world, db, { workers: WORKERS, seed: SEED + rounds, disturb })
     comparisons += await checkOutcomes(world, db, ids)
     rounds += 1
+    figure(t, `round ${rounds}`, JSON.stringify({ kills, comparisons, ...counts }))
   }
-  for (const [what, count] of Object.entries({ rounds, kills, comparisons, ...counts }))
-    figure(t, what, count)
-  assert.ok(haveAllHappened(), 'the faults happened')
 })
 
 test('a claim that waits at one node gets an upload, a release and an expired lease of the other', async (t) => {

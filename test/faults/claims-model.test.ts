@@ -2,7 +2,6 @@
 // jumps, and some documents kill each worker. To repeat a run: CAMBISTA_SEED=17 node --test
 // test/faults/claims-model.test.ts. CAMBISTA_TORTURE=long has ten thousand documents.
 
-import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { openDatabase } from '../../src/store/sqlite/database.ts'
@@ -26,9 +25,8 @@ import { figure, scaled } from './scale.ts'
 
 const DOCUMENTS = scaled({ short: 150, long: 10_000 })
 const WORKERS = 16
-const MAX_ROUNDS = 5 // a round may lack a fault by chance
-/** Least number of documents finished between two kills. Without it a slow machine never ends the test. */
-const LEAST_FINISHED = 10
+/** Least number of claims that end between two kills. Without it a slow machine never ends the test. */
+const LEAST_ENDED = 10
 const LONGEST_LIFE_MS = 300_000
 const SPEED = 100
 const SERVER = join(import.meta.dirname, '../support/documents/server-process.ts')
@@ -52,8 +50,10 @@ test(`each of ${DOCUMENTS} documents gets one outcome from ${WORKERS} workers (s
   const world = createWorld({ url: () => url, leaseMs: (LEASE_SECONDS * 1000) / SPEED })
   const { counts } = world
   const killServer = async () => {
-    const goal = counts.finished + LEAST_FINISHED + random.int(0, 30)
-    await until(() => world.isOver || counts.finished >= goal, LONGEST_LIFE_MS)
+    // On a slow machine most claims expire, and few documents are finished.
+    const countEnds = () => counts.finished + counts.expired
+    const goal = countEnds() + LEAST_ENDED + random.int(0, 30)
+    await until(() => world.isOver || countEnds() >= goal, LONGEST_LIFE_MS)
     if (world.isOver) return
     program.child.kill('SIGKILL')
     await program.waitForExit()
@@ -62,15 +62,14 @@ test(`each of ${DOCUMENTS} documents gets one outcome from ${WORKERS} workers (s
   const ids: number[] = []
   let [rounds, comparisons] = [0, 0]
   const haveAllHappened = () => comparisons > 0 && kills > 0 && counts.died > 0 && counts.expired > 0
-  while (!haveAllHappened() && rounds < MAX_ROUNDS) {
+  // A round may lack a fault by chance: rounds go on until each fault has happened.
+  while (!haveAllHappened()) {
     ids.push(...(await uploadDocuments(url, DOCUMENTS, random)))
     world.isOver = false
     world.order = createClaimOrder() // documents of an order are there before its first claim
     await workUntilDone(world, db, { workers: WORKERS, seed: SEED + rounds, disturb: killServer })
     comparisons += await checkOutcomes(world, db, ids)
     rounds += 1
+    figure(t, `round ${rounds}`, JSON.stringify({ kills, comparisons, ...counts }))
   }
-  for (const [name, count] of Object.entries({ rounds, kills, comparisons, ...counts }))
-    figure(t, name, count)
-  assert.ok(haveAllHappened(), 'the faults happened')
 })

@@ -27,6 +27,8 @@ export type World = {
   url(): string
   /** Milliseconds that a lease of LEASE_SECONDS lasts at least. */
   leaseMs: number
+  /** True: a 503 is no fault. A shared database may not answer within a second, and the client repeats its request. */
+  mayBeUnavailable?: boolean
   isOver: boolean
   claims: Map<number, LiveClaim>
   order: ClaimOrder
@@ -35,7 +37,7 @@ export type World = {
   counts: Record<'claimed' | 'finished' | 'expired' | 'died' | 'lost' | 'taken' | 'twice', number>
 }
 
-export function createWorld(facts: Pick<World, 'url' | 'leaseMs'>): World {
+export function createWorld(facts: Pick<World, 'url' | 'leaseMs' | 'mayBeUnavailable'>): World {
   const counts = { claimed: 0, finished: 0, expired: 0, died: 0, lost: 0, taken: 0, twice: 0 }
   return {
     ...facts,
@@ -59,7 +61,9 @@ async function postJson<T>(
       headers: BEARER,
       body: JSON.stringify(body),
     })
-    return { status: response.status, body: (await response.json()) as T }
+    const answer = (await response.json()) as T
+    if (response.status === 503 && world.mayBeUnavailable) return undefined
+    return { status: response.status, body: answer }
   } catch {
     return undefined
   }
