@@ -31,6 +31,7 @@ try {
   await program.waitForOutput(/History complete/)
   const browser = await launch({
     executablePath: CHROMIUM,
+    pipe: true, // the browser ends with this process
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   })
   ends.push(() => browser.close())

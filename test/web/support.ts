@@ -68,6 +68,7 @@ async function start(executablePath: string, flags: readonly string[]): Promise<
   const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : [] // the sandbox does not run as root
   const browser = await launch({
     executablePath,
+    pipe: true, // the browser ends with this process, also by SIGKILL
     args: [...asRoot, '--disable-dev-shm-usage', ...flags],
     protocolTimeout: 300_000,
   })

@@ -42,7 +42,7 @@ export async function readPage(
 async function openPage(t: Pick<TestContext, 'after'>): Promise<{ page: Page; errors: Set<string> }> {
   const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : [] // the sandbox does not run as root
   const browser = await launch({
-    ...{ executablePath: CHROMIUM, protocolTimeout: 300_000 },
+    ...{ executablePath: CHROMIUM, pipe: true, protocolTimeout: 300_000 }, // the pipe ends the browser with this process
     args: [...asRoot, '--disable-dev-shm-usage', '--lang=en'],
   })
   t.after(() => browser.close())
