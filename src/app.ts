@@ -37,10 +37,10 @@ import type { StorageConfig } from './store/storage-config.ts'
 import { guardWrites } from './store/write-guard.ts'
 import { ensureCatalogue } from './sync/catalogue.ts'
 import { openSecondOpinion } from './sync/opinion-request.ts'
-import { historyFloor } from './sync/order.ts'
 import type { HistoryProgress } from './sync/progress.ts'
 import { type SyncRequest, type SyncResult, syncAll } from './sync/run.ts'
 import { openSchedulers } from './sync/schedulers.ts'
+import { historyFloor } from './sync/windows/order.ts'
 import type { Clock, IsoDate } from './values/dates.ts'
 
 export type AppConfig = ServerOptions &

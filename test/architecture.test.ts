@@ -32,7 +32,7 @@ const LAYERS = [
     'access',
     'endpoint',
   ],
-  ['sync', 'import', 'indicators'],
+  ['sync', 'import', 'indicators', 'windows'],
   [
     'domain',
     'operations',

@@ -10,8 +10,8 @@ import { selectSeries } from '../store/rates/series.ts'
 import type { ReadDb, WriteDb } from '../store/tables.ts'
 import { addDays, type IsoDate, LATEST_DAY, latest } from '../values/dates.ts'
 import { subtractInterval } from '../values/intervals.ts'
-import { COVERAGE_KINDS } from './answer-coverage.ts'
 import { type LockDeps, withSyncLock } from './lock.ts'
+import { COVERAGE_KINDS } from './windows/answer-coverage.ts'
 
 /** Counts of values after a day. `lastDay` is the last of these days; undefined: none. */
 export type LaterRates = { values: number; series: number; lastDay: IsoDate | undefined }

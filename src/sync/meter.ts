@@ -9,10 +9,10 @@ import {
 } from '../providers/provider.ts'
 import { addDays, type IsoDate } from '../values/dates.ts'
 import { addInterval, type Interval } from '../values/intervals.ts'
-import { historyFloor, remainingDays } from './order.ts'
-import { REREAD_DAYS, splitWindows } from './plan.ts'
 import { countRequests, msLeft, type RequestTotals, type RunProgress, yearsRead } from './progress.ts'
 import { enabledSeries, type RunContext } from './state.ts'
+import { historyFloor, remainingDays } from './windows/order.ts'
+import { REREAD_DAYS, splitWindows } from './windows/plan.ts'
 
 export type Meter = {
   /** Returns the session with counted requests. */

@@ -28,7 +28,6 @@ import {
   LATEST_DAY,
   latest,
 } from '../values/dates.ts'
-import { narrowGroup } from './chunk.ts'
 import { waitForSyncLock } from './lock.ts'
 import { errorFailure, type Problem } from './problems.ts'
 import {
@@ -41,7 +40,8 @@ import {
 } from './record.ts'
 import type { SyncDeps } from './run.ts'
 import { enabledSeries, type RunState, type SyncProgress } from './state.ts'
-import { walk } from './walk.ts'
+import { narrowGroup } from './windows/chunk.ts'
+import { walk } from './windows/walk.ts'
 
 export type RefineRequest = { signal: AbortSignal; progress?: (progress: SyncProgress) => void }
 

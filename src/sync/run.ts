@@ -17,13 +17,13 @@ import type { ReadDb, SyncStatus, SyncTrigger } from '../store/tables.ts'
 import type { IsoDate } from '../values/dates.ts'
 import { type LockDeps, withSyncLock } from './lock.ts'
 import { createMeter, type Meter } from './meter.ts'
-import { plannedRange, readEverything, readRange } from './order.ts'
 import { errorFailure } from './problems.ts'
 import type { HistoryProgress, RunProgress } from './progress.ts'
 import { finishRun } from './publication.ts'
 import { addNotices, loadContext, runProblems, runStatus, unsynchronizedProblem } from './record.ts'
 import { GAVE_WAY } from './run-queue.ts'
 import type { RunContext, SyncProgress } from './state.ts'
+import { plannedRange, readEverything, readRange } from './windows/order.ts'
 
 export type SyncRequest = {
   trigger: SyncTrigger

@@ -61,7 +61,7 @@ export const GATE: Readonly<Partial<Record<LaneName, string | Readonly<Record<st
     'test/unit/store/tables.test.ts': '3 queries: cluster, hooks',
     'test/unit/sync/discard.test.ts': 'query deleteLaterRates',
     'test/unit/sync/import-publication.test.ts': 'query selectDiscardedDays, selectRevisions',
-    'test/unit/sync/jumps.test.ts': '3 queries: rates',
+    'test/unit/sync/windows/jumps.test.ts': '3 queries: rates',
     'test/unit/sync/run-failures.test.ts': 'query findOpenTrigger, findPreviousRun',
     'test/unit/sync/run-queue.test.ts': '28 queries: rates, hooks, indicators',
     'test/unit/sync/run.test.ts': 'query updateSeriesEnabled',

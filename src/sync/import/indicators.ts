@@ -23,8 +23,8 @@ import { selectProviderSeries } from '../../store/rates/series.ts'
 import { INTERRUPTED, type SyncCounts } from '../../store/rates/sync-runs.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import { addDays, currentDay, EARLIEST_DAY, LATEST_DAY } from '../../values/dates.ts'
-import { changeDays } from '../answer-coverage.ts'
 import { withSyncLock } from '../lock.ts'
+import { changeDays } from '../windows/answer-coverage.ts'
 import type { ImportDeps, ImportOptions } from './import.ts'
 
 /** Result of an import. `kept` counts stored values of which the file has others; `run` undefined: a dry run. */

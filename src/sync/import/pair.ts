@@ -15,9 +15,9 @@ import type { SyncCounts } from '../../store/rates/sync-runs.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import type { Clock, IsoDate } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
-import { type Changes, compareRates } from '../accept.ts'
-import { changeDays } from '../answer-coverage.ts'
 import { recordNewDays } from '../publication.ts'
+import { type Changes, compareRates } from '../windows/accept.ts'
+import { changeDays } from '../windows/answer-coverage.ts'
 import { newSeries, type SeriesMatch } from './imported-series.ts'
 
 export type PairCounts = SyncCounts & { kept: number }

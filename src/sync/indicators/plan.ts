@@ -15,9 +15,9 @@ import {
   LATEST_DAY,
 } from '../../values/dates.ts'
 import { findGaps, type Interval, subtractInterval } from '../../values/intervals.ts'
-import { lastFinalDay, nextWindow, REREAD_DAYS } from '../plan.ts'
 import { EXTRA_REQUESTS } from '../record.ts'
-import { afterHoles } from '../walk.ts'
+import { lastFinalDay, nextWindow, REREAD_DAYS } from '../windows/plan.ts'
+import { afterHoles } from '../windows/walk.ts'
 
 /** Days of a run by code, around those that the source has not synchronized itself (decisions 2.6). */
 export type SourceHoles = {

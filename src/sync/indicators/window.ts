@@ -35,10 +35,10 @@ import {
   subtractInterval,
 } from '../../values/intervals.ts'
 import { countNoun } from '../../values/sizes.ts'
-import { compareRates, validateRows } from '../accept.ts'
-import { answeredDays, changeDays, reduceCoverage } from '../answer-coverage.ts'
 import { errorFailure, type Problems } from '../problems.ts'
 import type { SyncDeps } from '../run.ts'
+import { compareRates, validateRows } from '../windows/accept.ts'
+import { answeredDays, changeDays, reduceCoverage } from '../windows/answer-coverage.ts'
 import { HISTORY_DAYS, type IndicatorWindow, type SourceHoles } from './plan.ts'
 
 /** State of a run. `runId` undefined: no window was read yet. */

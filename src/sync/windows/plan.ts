@@ -1,9 +1,9 @@
 // Plans the days to request. Pure. The newest days come first, then older ones. A day is requested again for two
 // weeks, because values may be late or corrected (upstream 4).
 
-import { EMPTY_DAYS } from '../domain/rates/holes.ts'
-import { addDays, dayNumber, earliest, type IsoDate, latest } from '../values/dates.ts'
-import { addInterval, findGaps, findInterval, type Interval } from '../values/intervals.ts'
+import { EMPTY_DAYS } from '../../domain/rates/holes.ts'
+import { addDays, dayNumber, earliest, type IsoDate, latest } from '../../values/dates.ts'
+import { addInterval, findGaps, findInterval, type Interval } from '../../values/intervals.ts'
 
 /** Number of days before the newest that each run reads again, for corrections (upstream 4). */
 export const REREAD_DAYS = 15

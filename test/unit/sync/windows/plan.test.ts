@@ -7,11 +7,11 @@ import {
   pendingDays,
   REREAD_DAYS,
   splitWindows,
-} from '../../../src/sync/plan.ts'
-import { addDays } from '../../../src/values/dates.ts'
-import { addInterval, findGaps, type Interval, toIntervals } from '../../../src/values/intervals.ts'
-import { fc } from '../../support/fast-check.ts'
-import { listDays } from '../../support/rates/memory-bank.ts'
+} from '../../../../src/sync/windows/plan.ts'
+import { addDays } from '../../../../src/values/dates.ts'
+import { addInterval, findGaps, type Interval, toIntervals } from '../../../../src/values/intervals.ts'
+import { fc } from '../../../support/fast-check.ts'
+import { listDays } from '../../../support/rates/memory-bank.ts'
 
 const TOMORROW = '2026-03-25'
 const FLOOR = '2025-01-01'

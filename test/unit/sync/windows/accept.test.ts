@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Observation } from '../../../src/providers/provider.ts'
-import type { StoredRate } from '../../../src/store/rates/rates.ts'
-import { compareRates, isQuotedInversely, validateRows } from '../../../src/sync/accept.ts'
+import type { Observation } from '../../../../src/providers/provider.ts'
+import type { StoredRate } from '../../../../src/store/rates/rates.ts'
+import { compareRates, isQuotedInversely, validateRows } from '../../../../src/sync/windows/accept.ts'
 
 const ASKED = { from: '2026-03-10', to: '2026-03-25' }
 const CODES = new Set(['317', '318'])

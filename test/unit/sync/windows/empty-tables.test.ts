@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { BankRequest } from '../../../src/demo/bank.ts'
-import { inventedValue } from '../../../src/demo/invented-rates.ts'
-import { addDays } from '../../../src/values/dates.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import type { BankRequest } from '../../../../src/demo/bank.ts'
+import { inventedValue } from '../../../../src/demo/invented-rates.ts'
+import { addDays } from '../../../../src/values/dates.ts'
+import { startTestApp, type TestApp } from '../../../support/app.ts'
 
 const FLOOR = '2023-06-01'
 const NOTHING = JSON.stringify({ estado: true, mensaje: 'No existen datos.', datos: [] })

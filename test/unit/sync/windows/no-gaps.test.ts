@@ -1,20 +1,20 @@
 // "No gaps by construction", against a bank and an operator made of a seed. To see one seed again:
-// CAMBISTA_SEED=17 node --test test/unit/sync/no-gaps.test.ts; CAMBISTA_TORTURE=long tries hundreds of new ones.
+// CAMBISTA_SEED=17 node --test test/unit/sync/windows/no-gaps.test.ts; CAMBISTA_TORTURE=long tries hundreds of new ones.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { bccr } from '../../../src/providers/bccr/bccr.ts'
-import type { Window } from '../../../src/providers/provider.ts'
-import { selectCoverage } from '../../../src/store/rates/coverage.ts'
-import { selectRatesOfSeries } from '../../../src/store/rates/rates.ts'
-import { selectSeries, updateSeriesEnabled } from '../../../src/store/rates/series.ts'
-import type { CoverageKind } from '../../../src/store/tables.ts'
-import { REREAD_DAYS } from '../../../src/sync/plan.ts'
-import { addDays, type IsoDate } from '../../../src/values/dates.ts'
-import { findInterval, type Interval } from '../../../src/values/intervals.ts'
-import { scaled } from '../../faults/scale.ts'
-import { type Desk, listDays, openDesk } from '../../support/rates/memory-bank.ts'
+import { bccr } from '../../../../src/providers/bccr/bccr.ts'
+import type { Window } from '../../../../src/providers/provider.ts'
+import { selectCoverage } from '../../../../src/store/rates/coverage.ts'
+import { selectRatesOfSeries } from '../../../../src/store/rates/rates.ts'
+import { selectSeries, updateSeriesEnabled } from '../../../../src/store/rates/series.ts'
+import type { CoverageKind } from '../../../../src/store/tables.ts'
+import { REREAD_DAYS } from '../../../../src/sync/windows/plan.ts'
+import { addDays, type IsoDate } from '../../../../src/values/dates.ts'
+import { findInterval, type Interval } from '../../../../src/values/intervals.ts'
+import { scaled } from '../../../faults/scale.ts'
+import { type Desk, listDays, openDesk } from '../../../support/rates/memory-bank.ts'
 import {
   CODES,
   createRandom,
@@ -22,9 +22,9 @@ import {
   FLOOR,
   type Random,
   type RandomBank,
-} from '../../support/rates/random-bank.ts'
-import { SEED } from '../../support/seed.ts'
-import { postgres } from '../../support/temporary.ts'
+} from '../../../support/rates/random-bank.ts'
+import { SEED } from '../../../support/seed.ts'
+import { postgres } from '../../../support/temporary.ts'
 
 /** The same seeds in each run, and those that follow the seed of the run. */
 const FIXED = Array.from({ length: scaled({ short: 8, long: 100 }) }, (_, seed) => seed)

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { selectDescribedRuns } from '../../../src/store/rates/sync-runs.ts'
-import { describeJumps, findJumps } from '../../../src/sync/jumps.ts'
-import { EUR, openDesk } from '../../support/rates/memory-bank.ts'
+import { selectDescribedRuns } from '../../../../src/store/rates/sync-runs.ts'
+import { describeJumps, findJumps } from '../../../../src/sync/windows/jumps.ts'
+import { EUR, openDesk } from '../../../support/rates/memory-bank.ts'
 
 const rate = (rate_date: string, value: string, series_id = 1) => ({ series_id, rate_date, value })
 

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { IsoDate } from '../../../src/values/dates.ts'
-import { AUD, type Desk, EUR, listDays, nextDay, openDesk } from '../../support/rates/memory-bank.ts'
+import type { IsoDate } from '../../../../src/values/dates.ts'
+import { AUD, type Desk, EUR, listDays, nextDay, openDesk } from '../../../support/rates/memory-bank.ts'
 
 const TODAY = '2026-03-24'
 

@@ -1,9 +1,9 @@
 // Reads the days of a group from the newest to the oldest, in windows of at most its length. Days that the source has
 // not synchronized do not end a walk. Extra requests read the days after and before them (decisions 2.6).
 
-import type { SeriesGroup, Window } from '../providers/provider.ts'
-import type { SeriesRow } from '../store/rates/series.ts'
-import { addDays, earliest, type IsoDate, LATEST_DAY, latest } from '../values/dates.ts'
+import type { SeriesGroup, Window } from '../../providers/provider.ts'
+import type { SeriesRow } from '../../store/rates/series.ts'
+import { addDays, earliest, type IsoDate, LATEST_DAY, latest } from '../../values/dates.ts'
 import {
   addInterval,
   countDays,
@@ -11,10 +11,10 @@ import {
   type Interval,
   intersects,
   subtractInterval,
-} from '../values/intervals.ts'
+} from '../../values/intervals.ts'
+import { enabledSeries, type RunState } from '../state.ts'
 import { type ChunkResult, syncChunk } from './chunk.ts'
 import { nextWindow, REREAD_DAYS } from './plan.ts'
-import { enabledSeries, type RunState } from './state.ts'
 
 export type Walk = {
   /** Returns the days to read of a series. */

@@ -9,12 +9,12 @@ import {
   type SourceAnswer,
   UnsynchronizedFailure,
   type Window,
-} from '../providers/provider.ts'
-import { errorReason } from '../runtime/errors.ts'
-import { addDays, currentDay, dayNumber, earliest, type IsoDate } from '../values/dates.ts'
-import { intersects } from '../values/intervals.ts'
-import { errorFailure } from './problems.ts'
-import { enabledSeries, type RunState } from './state.ts'
+} from '../../providers/provider.ts'
+import { errorReason } from '../../runtime/errors.ts'
+import { addDays, currentDay, dayNumber, earliest, type IsoDate } from '../../values/dates.ts'
+import { intersects } from '../../values/intervals.ts'
+import { errorFailure } from '../problems.ts'
+import { enabledSeries, type RunState } from '../state.ts'
 
 /** Valid answer to one request. */
 export type Reading = {

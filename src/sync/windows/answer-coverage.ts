@@ -2,16 +2,22 @@
 // series is covered if it was requested alone, or twice. Days of rejected rows are not covered, nor days without a
 // value that had not begun.
 
-import type { Window } from '../providers/provider.ts'
-import type { StoredRate } from '../store/rates/rates.ts'
-import type { SeriesRow } from '../store/rates/series.ts'
-import type { CoverageKind } from '../store/tables.ts'
-import { addDays, EARLIEST_DAY, earliest, type IsoDate, LATEST_DAY, latest } from '../values/dates.ts'
-import { addInterval, findGaps, type Interval, subtractInterval, toIntervals } from '../values/intervals.ts'
+import type { Window } from '../../providers/provider.ts'
+import type { StoredRate } from '../../store/rates/rates.ts'
+import type { SeriesRow } from '../../store/rates/series.ts'
+import type { CoverageKind } from '../../store/tables.ts'
+import { addDays, EARLIEST_DAY, earliest, type IsoDate, LATEST_DAY, latest } from '../../values/dates.ts'
+import {
+  addInterval,
+  findGaps,
+  type Interval,
+  subtractInterval,
+  toIntervals,
+} from '../../values/intervals.ts'
+import type { RunState } from '../state.ts'
 import type { AcceptedRate, Changes, ValidatedRows } from './accept.ts'
 import { answersSeries, type Reading, type Unsynchronized } from './fetch-window.ts'
 import { lastFinalDay } from './plan.ts'
-import type { RunState } from './state.ts'
 
 export const COVERAGE_KINDS = ['answered', 'final', 'exact'] as const
 

@@ -2,12 +2,12 @@
 // stored on a guess. Reasons: an unrequested indicator, a day outside the window, no positive decimal, two values for
 // a day (upstream 1).
 
-import type { CatalogueSeries, Observation, Window } from '../providers/provider.ts'
-import type { StoredRate } from '../store/rates/rates.ts'
-import type { RateRevision } from '../store/rates/record.ts'
-import type { SyncCounts } from '../store/rates/sync-runs.ts'
-import { type IsoDate, isIsoDate } from '../values/dates.ts'
-import { canonicalNumber, isInRange, product, ratio, withinHalfUnit } from '../values/decimal.ts'
+import type { CatalogueSeries, Observation, Window } from '../../providers/provider.ts'
+import type { StoredRate } from '../../store/rates/rates.ts'
+import type { RateRevision } from '../../store/rates/record.ts'
+import type { SyncCounts } from '../../store/rates/sync-runs.ts'
+import { type IsoDate, isIsoDate } from '../../values/dates.ts'
+import { canonicalNumber, isInRange, product, ratio, withinHalfUnit } from '../../values/decimal.ts'
 
 /** Accepted value of the series with this code. */
 export type AcceptedRate = { code: string; day: IsoDate; value: string; roundedTo: number | null }

@@ -1,15 +1,15 @@
 // Order of the requests of a run: the newest days of all groups first, then missing days, newest first. Series that
 // their table does not list are requested alone. A failed window ends its walk; the next run resumes there.
 
-import { EMPTY_DAYS } from '../domain/rates/holes.ts'
-import type { SeriesGroup, Window } from '../providers/provider.ts'
-import type { SeriesRow } from '../store/rates/series.ts'
-import { addDays, EARLIEST_DAY, earliest, type IsoDate, LATEST_DAY, latest } from '../values/dates.ts'
-import { addInterval, countDays, type Interval, subtractInterval } from '../values/intervals.ts'
+import { EMPTY_DAYS } from '../../domain/rates/holes.ts'
+import type { SeriesGroup, Window } from '../../providers/provider.ts'
+import type { SeriesRow } from '../../store/rates/series.ts'
+import { addDays, EARLIEST_DAY, earliest, type IsoDate, LATEST_DAY, latest } from '../../values/dates.ts'
+import { addInterval, countDays, type Interval, subtractInterval } from '../../values/intervals.ts'
+import { EXTRA_REQUESTS } from '../record.ts'
+import { enabledSeries, type RunContext, type RunState, seriesCurrency } from '../state.ts'
 import { type ChunkResult, narrowGroup, syncChunk } from './chunk.ts'
 import { findBeginning, nextWindow, pendingDays, REREAD_DAYS } from './plan.ts'
-import { EXTRA_REQUESTS } from './record.ts'
-import { enabledSeries, type RunContext, type RunState, seriesCurrency } from './state.ts'
 import { readNewestDays, tableHoles, type Walk, walk } from './walk.ts'
 
 const SINGLE_SERIES_DAYS = 366

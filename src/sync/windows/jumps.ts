@@ -1,9 +1,9 @@
 // Values of an optional source that are far from the one before them: a redenominated currency, or a wrong column. The
 // value is stored as published, and the message of the run names it.
 
-import type { StoredRate } from '../store/rates/rates.ts'
-import { addDays } from '../values/dates.ts'
-import { isInRange, product } from '../values/decimal.ts'
+import type { StoredRate } from '../../store/rates/rates.ts'
+import { addDays } from '../../values/dates.ts'
+import { isInRange, product } from '../../values/decimal.ts'
 
 /** Days within which a value is compared with the one before it. */
 export const JUMP_DAYS = 15

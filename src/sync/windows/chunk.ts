@@ -1,24 +1,24 @@
 // Reads and stores one window of one group. Values and coverage of both sides of a pair are stored in one short
 // transaction. A crash leaves neither a hole nor half a window.
 
-import { plainName } from '../providers/plain-name.ts'
-import type { SeriesGroup, Window } from '../providers/provider.ts'
-import { atomically } from '../store/engine.ts'
-import { raiseRevision } from '../store/meta.ts'
-import { replaceCoverage } from '../store/rates/coverage.ts'
-import { markSeriesChanged, selectRates, upsertRates } from '../store/rates/rates.ts'
-import { insertRevisions, takeInstant } from '../store/rates/record.ts'
-import { insertSeries, type SeriesRow, selectProviderSeries } from '../store/rates/series.ts'
-import type { WriteDb } from '../store/tables.ts'
-import { addDays, earliest, latest } from '../values/dates.ts'
-import { addInterval, type Interval } from '../values/intervals.ts'
+import { plainName } from '../../providers/plain-name.ts'
+import type { SeriesGroup, Window } from '../../providers/provider.ts'
+import { atomically } from '../../store/engine.ts'
+import { raiseRevision } from '../../store/meta.ts'
+import { replaceCoverage } from '../../store/rates/coverage.ts'
+import { markSeriesChanged, selectRates, upsertRates } from '../../store/rates/rates.ts'
+import { insertRevisions, takeInstant } from '../../store/rates/record.ts'
+import { insertSeries, type SeriesRow, selectProviderSeries } from '../../store/rates/series.ts'
+import type { WriteDb } from '../../store/tables.ts'
+import { addDays, earliest, latest } from '../../values/dates.ts'
+import { addInterval, type Interval } from '../../values/intervals.ts'
+import type { Problem } from '../problems.ts'
+import { recordNewDays } from '../publication.ts'
+import { catalogueEntry, enabledSeries, type RunState, seriesCurrency } from '../state.ts'
 import { type AcceptedRate, type Changes, compareRates, isQuotedInversely, validateRows } from './accept.ts'
 import { COVERAGE_KINDS, type Coverages, extendCoverage, reduceCoverage } from './answer-coverage.ts'
 import { answersSeries, fetchWindow, type Reading, type Unsynchronized } from './fetch-window.ts'
 import { describeJumps, findJumps, JUMP_DAYS } from './jumps.ts'
-import type { Problem } from './problems.ts'
-import { recordNewDays } from './publication.ts'
-import { catalogueEntry, enabledSeries, type RunState, seriesCurrency } from './state.ts'
 
 const UNKNOWN_LISTED = 10 // each is a log line in every run
 
