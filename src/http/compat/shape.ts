@@ -17,11 +17,11 @@ import {
   type RenderedAnswer,
   type Revision,
   type StreamedBody,
-} from '../endpoint/answer-cache.ts'
+} from '../endpoint/answers/answer-cache.ts'
+import { JSON_TYPE } from '../endpoint/answers/forms.ts'
 import { type Credentials, pathParameters } from '../endpoint/api.ts'
 import { type AnyEndpoint, get, type Reply } from '../endpoint/endpoint.ts'
 import type { ErrorShape } from '../endpoint/error-shape.ts'
-import { JSON_TYPE } from '../endpoint/forms.ts'
 import type { UnservedLog } from '../endpoint/unserved-log.ts'
 import type { Path } from '../routes.ts'
 import { type Admission, type AdmittedClient, KEYLESS_CLIENT } from './admission.ts'

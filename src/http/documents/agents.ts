@@ -4,10 +4,10 @@ import { checkId, isEmptyValue } from '../../domain/documents/uploads/checks.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { authorizedToken, tokenAccess } from '../access/auth.ts'
+import { Integer } from '../endpoint/answers/shapes.ts'
 import { readWholeBody } from '../endpoint/body.ts'
 import { type AnyEndpoint, freshReply, post } from '../endpoint/endpoint.ts'
 import { parseFields } from '../endpoint/fields.ts'
-import { Integer } from '../endpoint/shapes.ts'
 
 const AgentsBody = v.pipe(
   v.object({ company_id: Integer, code: v.pipe(v.string(), v.minLength(1)) }),

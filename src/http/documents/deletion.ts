@@ -7,9 +7,9 @@ import type { Blobs } from '../../store/blobs/blobs.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import type { Clock } from '../../values/dates.ts'
 import { authorizedToken, requestActor, tokenAccess } from '../access/auth.ts'
+import { Integer } from '../endpoint/answers/shapes.ts'
 import { type AnyEndpoint, freshReply, remove } from '../endpoint/endpoint.ts'
 import { idParam } from '../endpoint/params.ts'
-import { Integer } from '../endpoint/shapes.ts'
 
 const Out = v.pipe(
   v.object({

@@ -5,10 +5,10 @@ import type { PageRequest } from '../../domain/documents/page-request.ts'
 import { type ListPage, listAgents, listCompanies, listOwners } from '../../domain/documents/queries.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { authorizedToken, tokenAccess } from '../access/auth.ts'
+import { Integer } from '../endpoint/answers/shapes.ts'
 import { type AnyEndpoint, freshReply, get, type Reply } from '../endpoint/endpoint.ts'
 import { ASCENDING_PARAMETERS, nextCursor, parsePage } from '../endpoint/pages.ts'
 import { idParam } from '../endpoint/params.ts'
-import { Integer } from '../endpoint/shapes.ts'
 import { loadPlainText } from './agents.ts'
 
 const pageFields = { next_after: Integer, has_more: v.boolean() }

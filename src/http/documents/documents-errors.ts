@@ -3,8 +3,8 @@
 
 import * as v from 'valibot'
 import { isRecord } from '../../values/record.ts'
+import { Hint, Integer } from '../endpoint/answers/shapes.ts'
 import type { ErrorShape } from '../endpoint/error-shape.ts'
-import { Hint, Integer } from '../endpoint/shapes.ts'
 
 /** Faults of an upload: the first 1,000, and their count. */
 const DocumentFaultOut = v.object({

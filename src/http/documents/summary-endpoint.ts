@@ -9,9 +9,9 @@ import { requireDocument } from '../../domain/documents/queries.ts'
 import type { Summaries } from '../../domain/documents/summary.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { authorizedToken, requestActor, tokenAccess } from '../access/auth.ts'
+import { Instant, Integer } from '../endpoint/answers/shapes.ts'
 import { type AnyEndpoint, freshReply, get, post } from '../endpoint/endpoint.ts'
 import { idParam } from '../endpoint/params.ts'
-import { Instant, Integer } from '../endpoint/shapes.ts'
 import { DocumentOut } from '../listings/document-shape.ts'
 
 const about = <S extends v.GenericSchema>(schema: S, description: string) =>

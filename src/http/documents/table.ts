@@ -27,9 +27,9 @@ import {
   PLAIN,
   readDialect,
   type TableRow,
-} from '../endpoint/csv.ts'
+} from '../endpoint/answers/csv.ts'
+import { baseMediaType } from '../endpoint/answers/forms.ts'
 import { type AnyEndpoint, get, type Reply } from '../endpoint/endpoint.ts'
-import { baseMediaType } from '../endpoint/forms.ts'
 import { PAGE_PARAMETERS } from '../endpoint/pages.ts'
 import { logFailure } from '../listings/download.ts'
 import { FILTER_PARAMETERS, parseFilter } from '../listings/filter.ts'

@@ -4,11 +4,11 @@
 import type { H3, H3Event } from 'h3'
 import { AppError } from '../../runtime/errors.ts'
 import type { Permission } from '../routes.ts'
+import { send } from './answers/send.ts'
 import { ANY_ORIGIN, preflightHeaders } from './cors.ts'
 import { type AnyEndpoint, type Reply, refusesUnknown, type Tag } from './endpoint.ts'
 import { type ErrorShape, invalidParameters, type ValidationItem } from './error-shape.ts'
 import { parseQuery, percentDecode, validate } from './params.ts'
-import { send } from './send.ts'
 import { addUnknownParameters } from './unknown-parameters.ts'
 import { KEY_NAMES } from './url-key.ts'
 

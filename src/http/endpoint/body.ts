@@ -4,7 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { H3Event } from 'h3'
 import { AppError } from '../../runtime/errors.ts'
-import { nodeContext } from './send.ts'
+import { nodeContext } from './answers/send.ts'
 
 type BodyLimits = {
   maxBytes: number

@@ -1,16 +1,16 @@
 // Endpoints over stored rates: parameters, a query of the domain, and the forms of the answer. The file
-// http/endpoint/answer-cache.ts caches and revalidates the answers.
+// http/endpoint/answers/answer-cache.ts caches and revalidates the answers.
 
 import type { H3Event } from 'h3'
 import type * as v from 'valibot'
 import type { DatabaseState } from '../../domain/operations/database-watch.ts'
 import type { RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { type Clock, currentDay, type IsoDate } from '../../values/dates.ts'
-import { type AnswerCache, REVALIDATED, type RenderedAnswer, type Revision } from './answer-cache.ts'
+import { type AnswerCache, REVALIDATED, type RenderedAnswer, type Revision } from './answers/answer-cache.ts'
+import { baseMediaType, type Forms, negotiateForm } from './answers/forms.ts'
+import type { UrlCache } from './answers/url-cache.ts'
 import { type AnyEndpoint, type Endpoint, get, type QuerySchema } from './endpoint.ts'
-import { baseMediaType, type Forms, negotiateForm } from './forms.ts'
 import { futureInstant } from './params.ts'
-import type { UrlCache } from './url-cache.ts'
 
 /** Stored data at one revision: the rates, or other data with a revision of their own. */
 export type StoredSnapshot = Revision & { readonly newestInstant: number | undefined }

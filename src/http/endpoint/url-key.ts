@@ -3,7 +3,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { H3Event } from 'h3'
-import { nodeContext } from './send.ts'
+import { nodeContext } from './answers/send.ts'
 
 /** Query parameters of a key, in order of precedence. */
 export const KEY_NAMES = ['access_key', 'app_id', 'apikey', 'api_key', 'key'] as const

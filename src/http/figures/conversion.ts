@@ -5,15 +5,6 @@ import type { ConversionResult } from '../../domain/rates/conversions.ts'
 import type { ValuedLeg } from '../../domain/rates/convert.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import {
-  AmountParam,
-  CurrencyParam,
-  DecimalsParam,
-  OnParam,
-  ProviderParam,
-  RateTypeParam,
-  RoundingParam,
-} from '../endpoint/params.ts'
-import {
   AsOfOut,
   Day,
   DecimalText,
@@ -22,7 +13,16 @@ import {
   Pair,
   RateTypeOut,
   Rounding,
-} from '../endpoint/shapes.ts'
+} from '../endpoint/answers/shapes.ts'
+import {
+  AmountParam,
+  CurrencyParam,
+  DecimalsParam,
+  OnParam,
+  ProviderParam,
+  RateTypeParam,
+  RoundingParam,
+} from '../endpoint/params.ts'
 import { FutureOut } from './future.ts'
 
 /** Parameters of a conversion, as text. */

@@ -7,8 +7,8 @@ import type { RateCache } from '../../domain/rates/rate-cache.ts'
 import { createInterleaver } from '../../runtime/interleave.ts'
 import type { Chunks } from '../../store/blobs/chunks.ts'
 import type { ReadDb } from '../../store/tables.ts'
+import { baseMediaType } from '../endpoint/answers/forms.ts'
 import type { Reply } from '../endpoint/endpoint.ts'
-import { baseMediaType } from '../endpoint/forms.ts'
 
 /** Media types with their parameters. */
 export const EXPORT_TYPES: Record<ExportFormat, string> = {

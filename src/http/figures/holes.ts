@@ -2,7 +2,7 @@
 
 import * as v from 'valibot'
 import type { Interval } from '../../values/intervals.ts'
-import { Day } from '../endpoint/shapes.ts'
+import { Day } from '../endpoint/answers/shapes.ts'
 
 const MAX_INTERVALS = 20
 

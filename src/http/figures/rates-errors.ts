@@ -5,8 +5,8 @@ import { isRecordLimits, type RecordLimits } from '../../domain/rates/history/pa
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Interval } from '../../values/intervals.ts'
+import { Hint, Instant, Integer } from '../endpoint/answers/shapes.ts'
 import type { ErrorShape } from '../endpoint/error-shape.ts'
-import { Hint, Instant, Integer } from '../endpoint/shapes.ts'
 import { holesHeaders } from './holes.ts'
 
 const HTTPValidationError = v.pipe(

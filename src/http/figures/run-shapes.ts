@@ -1,7 +1,7 @@
 // Runs of syncs and of indicators, as answers of the API and of the status.
 
 import * as v from 'valibot'
-import { Day, Instant, Integer } from '../endpoint/shapes.ts'
+import { Day, Instant, Integer } from '../endpoint/answers/shapes.ts'
 
 export const SyncRunOut = v.pipe(
   v.object({

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot'
 import type { DocumentRow } from '../../store/documents/documents.ts'
-import { Day, DecimalText, Instant, Integer, Rounding } from '../endpoint/shapes.ts'
+import { Day, DecimalText, Instant, Integer, Rounding } from '../endpoint/answers/shapes.ts'
 
 export const DocumentStateOut = v.picklist(['new', 'claimed', 'done', 'failed'])
 

@@ -1,5 +1,5 @@
 import type { H3Event } from 'h3'
-import { nodeContext } from '../endpoint/send.ts'
+import { nodeContext } from '../endpoint/answers/send.ts'
 import type { Disconnects } from './disconnects.ts'
 
 /** Measures for the log how long a client waits, and detects its disconnect. */

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import * as v from 'valibot'
-import { createAnswerCache, REVALIDATED, type Revision } from '../endpoint/answer-cache.ts'
+import { createAnswerCache, REVALIDATED, type Revision } from '../endpoint/answers/answer-cache.ts'
+import { JSON_TYPE } from '../endpoint/answers/forms.ts'
 import type { Api } from '../endpoint/api.ts'
 import { type AnyEndpoint, type Endpoint, get, type QuerySchema } from '../endpoint/endpoint.ts'
-import { JSON_TYPE } from '../endpoint/forms.ts'
 
 /**
  * OpenAPI 3.1 of all APIs, and of those in the shapes of other services. `apis` also loads the ones that are loaded on

@@ -1,8 +1,8 @@
 // OpenAPI of an operation: its parameters and every status of its answers.
 
+import { baseMediaType } from '../endpoint/answers/forms.ts'
 import type { Api, Credentials } from '../endpoint/api.ts'
 import { type AnyEndpoint, refusesUnknown } from '../endpoint/endpoint.ts'
-import { baseMediaType } from '../endpoint/forms.ts'
 import { answerExample, type RequestExample, requestExample } from './examples.ts'
 import { headerRefs, REQUEST_HEADERS, type ResponseHeader } from './headers.ts'
 import { codeSamples } from './samples.ts'

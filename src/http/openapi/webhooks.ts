@@ -6,8 +6,8 @@ import { ATTEMPT_MS } from '../../domain/hooks/post.ts'
 import { type HookEvent, MAX_IDS, messageBody } from '../../domain/hooks/queued-events.ts'
 import { MAX_TRIES } from '../../domain/hooks/record.ts'
 import { signatureHeader } from '../../domain/hooks/seal.ts'
+import { Day, Instant, Integer } from '../endpoint/answers/shapes.ts'
 import type { Tag } from '../endpoint/endpoint.ts'
-import { Day, Instant, Integer } from '../endpoint/shapes.ts'
 import messages from './messages.json' with { type: 'json' }
 import type { JsonSchema, Schemas } from './schemas.ts'
 

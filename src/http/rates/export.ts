@@ -3,8 +3,8 @@ import * as v from 'valibot'
 import { exportedIndicatorText, readIndicatorExport } from '../../domain/indicators/indicator-export.ts'
 import type { ExportFormat } from '../../domain/rates/export/export-format.ts'
 import type { ReadDb } from '../../store/tables.ts'
+import { negotiateForm } from '../endpoint/answers/forms.ts'
 import { type AnyEndpoint, get, type Reply } from '../endpoint/endpoint.ts'
-import { negotiateForm } from '../endpoint/forms.ts'
 import { createStreams, EXPORT_TYPES, type Exports, exportMediaType } from '../figures/exports.ts'
 
 const FORMS = [exportForm('csv'), exportForm('ndjson')] as const

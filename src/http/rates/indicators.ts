@@ -18,8 +18,9 @@ import { historyRange } from '../../domain/rates/queries.ts'
 import { selectIndicatorRuns } from '../../store/indicators/runs.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { addDays, type IsoDate, isoDate } from '../../values/dates.ts'
+import { jsonForm } from '../endpoint/answers/forms.ts'
+import { AsOfOut, Day, DecimalText, Integer } from '../endpoint/answers/shapes.ts'
 import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
-import { jsonForm } from '../endpoint/forms.ts'
 import {
   AsOfParam,
   booleanParam,
@@ -32,7 +33,6 @@ import {
   OnParam,
   reversedRange,
 } from '../endpoint/params.ts'
-import { AsOfOut, Day, DecimalText, Integer } from '../endpoint/shapes.ts'
 import { type LocalDay, type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
 import { HolesOut, holesField, holesHeaders } from '../figures/holes.ts'
 import { IndicatorRunOut } from '../figures/run-shapes.ts'

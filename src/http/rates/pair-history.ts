@@ -12,9 +12,10 @@ import {
 import { historyRange } from '../../domain/rates/queries.ts'
 import type { RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
-import type { ColumnKinds } from '../endpoint/csv.ts'
+import type { ColumnKinds } from '../endpoint/answers/csv.ts'
+import { jsonForm } from '../endpoint/answers/forms.ts'
+import { AsOfOut, Day, DecimalText, Integer, RateTypeOut, Rounding } from '../endpoint/answers/shapes.ts'
 import type { AnyEndpoint } from '../endpoint/endpoint.ts'
-import { jsonForm } from '../endpoint/forms.ts'
 import {
   AsOfParam,
   booleanParam,
@@ -26,7 +27,6 @@ import {
   reversedRange,
   StatParam,
 } from '../endpoint/params.ts'
-import { AsOfOut, Day, DecimalText, Integer, RateTypeOut, Rounding } from '../endpoint/shapes.ts'
 import type { StoredDeps } from '../endpoint/stored.ts'
 import { HolesOut, holesField, holesHeaders } from '../figures/holes.ts'
 import { type TableForm, tableEndpoints } from './table-endpoints.ts'

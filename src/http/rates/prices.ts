@@ -7,6 +7,7 @@ import { historyRange } from '../../domain/rates/queries.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
+import { textParts } from '../endpoint/answers/text-parts.ts'
 import type { AnyEndpoint } from '../endpoint/endpoint.ts'
 import {
   AsOfParam,
@@ -19,7 +20,6 @@ import {
 } from '../endpoint/params.ts'
 import { readRetryDelay } from '../endpoint/retry-delay.ts'
 import { type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
-import { textParts } from '../endpoint/text-parts.ts'
 import type { UnservedLog } from '../endpoint/unserved-log.ts'
 import { missingPricesDetails, TEXT_TYPE } from '../figures/rates-errors.ts'
 

@@ -2,10 +2,10 @@ import * as v from 'valibot'
 import { listProviders } from '../../domain/rates/queries.ts'
 import { PROVIDERS } from '../../providers/list.ts'
 import type { ProviderRow } from '../../store/rates/providers.ts'
+import { jsonForm } from '../endpoint/answers/forms.ts'
+import { Integer } from '../endpoint/answers/shapes.ts'
 import type { AnyEndpoint } from '../endpoint/endpoint.ts'
-import { jsonForm } from '../endpoint/forms.ts'
 import { booleanParam } from '../endpoint/params.ts'
-import { Integer } from '../endpoint/shapes.ts'
 import { type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
 
 const ProviderOut = v.pipe(

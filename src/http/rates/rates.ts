@@ -3,10 +3,8 @@ import { latestRates, listDayRates, type RatesOfDay, type SeriesRate } from '../
 import type { LatestRates } from '../../domain/rates/rates.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
-import type { ColumnKinds } from '../endpoint/csv.ts'
-import type { AnyEndpoint } from '../endpoint/endpoint.ts'
-import { jsonForm } from '../endpoint/forms.ts'
-import { AsOfParam, booleanParam, CurrencyParam, OnParam, ProviderParam } from '../endpoint/params.ts'
+import type { ColumnKinds } from '../endpoint/answers/csv.ts'
+import { jsonForm } from '../endpoint/answers/forms.ts'
 import {
   AsOfOut,
   Day,
@@ -16,7 +14,9 @@ import {
   Pair,
   RateTypeOut,
   Rounding,
-} from '../endpoint/shapes.ts'
+} from '../endpoint/answers/shapes.ts'
+import type { AnyEndpoint } from '../endpoint/endpoint.ts'
+import { AsOfParam, booleanParam, CurrencyParam, OnParam, ProviderParam } from '../endpoint/params.ts'
 import { type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
 import { FutureOut, futureField, futureHeaders, type RequestedDay, requestedDay } from '../figures/future.ts'
 import { tableEndpoints } from './table-endpoints.ts'

@@ -3,10 +3,10 @@ import { selectProviders } from '../../store/rates/providers.ts'
 import { type RateRevision, selectRevisionPage } from '../../store/rates/record.ts'
 import { type SeriesRow, selectSeries } from '../../store/rates/series.ts'
 import type { ReadDb } from '../../store/tables.ts'
+import { Day, DecimalText, Instant, Integer, Pair, RateTypeOut } from '../endpoint/answers/shapes.ts'
 import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
 import { ASCENDING_PARAMETERS, nextCursor, parsePage } from '../endpoint/pages.ts'
 import { dateParam, idParam, RevisionKindParam, reversedRange } from '../endpoint/params.ts'
-import { Day, DecimalText, Instant, Integer, Pair, RateTypeOut } from '../endpoint/shapes.ts'
 
 const RevisionOut = v.pipe(
   v.object({

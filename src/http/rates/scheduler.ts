@@ -5,9 +5,9 @@ import { selectLastFinishedRun, selectRuns } from '../../store/rates/sync-runs.t
 import type { ReadDb } from '../../store/tables.ts'
 import type { Schedulers, SyncTask } from '../../sync/schedulers.ts'
 import { TIME_ZONE } from '../../values/dates.ts'
+import { Instant } from '../endpoint/answers/shapes.ts'
 import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
 import { LimitParam, ProviderParam } from '../endpoint/params.ts'
-import { Instant } from '../endpoint/shapes.ts'
 import { SyncRunOut } from '../figures/run-shapes.ts'
 
 const SchedulerOut = v.pipe(

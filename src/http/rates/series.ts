@@ -1,8 +1,17 @@
 import * as v from 'valibot'
 import { historyRange, listSeries, seriesHistory } from '../../domain/rates/queries.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
+import { jsonForm } from '../endpoint/answers/forms.ts'
+import {
+  AsOfOut,
+  Day,
+  DecimalText,
+  Integer,
+  Pair,
+  RateTypeOut,
+  Rounding,
+} from '../endpoint/answers/shapes.ts'
 import type { AnyEndpoint } from '../endpoint/endpoint.ts'
-import { jsonForm } from '../endpoint/forms.ts'
 import {
   AsOfParam,
   booleanParam,
@@ -12,7 +21,6 @@ import {
   ProviderParam,
   reversedRange,
 } from '../endpoint/params.ts'
-import { AsOfOut, Day, DecimalText, Integer, Pair, RateTypeOut, Rounding } from '../endpoint/shapes.ts'
 import { type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
 import { HolesOut, holesHeaders } from '../figures/holes.ts'
 import { type HistoryEncoder, listPoints } from './history-encoder.ts'

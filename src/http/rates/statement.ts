@@ -7,6 +7,7 @@ import { type LaterAnswer, makeStatement } from '../../domain/rates/statement/st
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { addDays, type Clock, currentDay } from '../../values/dates.ts'
+import { Day, DecimalText, Instant, Pair, RateTypeOut } from '../endpoint/answers/shapes.ts'
 import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
 import {
   AmountParam,
@@ -17,7 +18,6 @@ import {
   OnParam,
   StatementSideParam,
 } from '../endpoint/params.ts'
-import { Day, DecimalText, Instant, Pair, RateTypeOut } from '../endpoint/shapes.ts'
 import { pastDay } from '../endpoint/stored.ts'
 import { ConversionOut, conversionOut } from '../figures/conversion.ts'
 import { showRecordLimits } from '../figures/rates-errors.ts'

@@ -15,9 +15,10 @@ import {
   PLAIN,
   readDialect,
   type TableRow,
-} from '../endpoint/csv.ts'
+} from '../endpoint/answers/csv.ts'
+import type { Form } from '../endpoint/answers/forms.ts'
+import { textParts } from '../endpoint/answers/text-parts.ts'
 import type { AnyEndpoint } from '../endpoint/endpoint.ts'
-import type { Form } from '../endpoint/forms.ts'
 import {
   type Effective,
   type LocalDay,
@@ -26,7 +27,6 @@ import {
   type StoredSnapshot,
   storedEndpoint,
 } from '../endpoint/stored.ts'
-import { textParts } from '../endpoint/text-parts.ts'
 import { unknownParameters } from '../endpoint/unknown-parameters.ts'
 import type { Path } from '../routes.ts'
 

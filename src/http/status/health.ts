@@ -11,9 +11,9 @@ import { blockReason, MAX_CLOCK_OFFSET_MS } from '../../store/engine.ts'
 import { selectLastFinishedRun } from '../../store/rates/sync-runs.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
+import { Day, DecimalText, Instant, Integer, Pair, RateTypeOut } from '../endpoint/answers/shapes.ts'
 import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
 import { booleanParam } from '../endpoint/params.ts'
-import { Day, DecimalText, Instant, Integer, Pair, RateTypeOut } from '../endpoint/shapes.ts'
 
 const Detail = v.object({
   reasons: v.optional(v.pipe(v.array(v.string()), v.metadata({ description: 'Why the status is not ok' }))),

@@ -1,7 +1,7 @@
 // Guard of requests for the page or a session. The host must be this server, and no website may read the answer.
 
 import type { H3Event } from 'h3'
-import { nodeContext } from '../endpoint/send.ts'
+import { nodeContext } from '../endpoint/answers/send.ts'
 import { type HostNames, serverOrigin } from '../listener/own-origin.ts'
 
 /** Returns the guard of an `Api` for browsers. @throws AppError `misdirected` for a name that is not this server's */

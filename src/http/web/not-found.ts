@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import type { H3Event } from 'h3'
-import { acceptedRanges } from '../endpoint/accept.ts'
+import { acceptedRanges } from '../endpoint/answers/accept.ts'
 import type { Reply } from '../endpoint/endpoint.ts'
 
 /** First segments of addresses that programs use, and of files. Addresses of other services are below /compat. */

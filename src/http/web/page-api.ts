@@ -4,10 +4,10 @@
 
 import * as v from 'valibot'
 import type { FindSession } from '../access/auth.ts'
+import { Instant, Integer } from '../endpoint/answers/shapes.ts'
 import type { Api } from '../endpoint/api.ts'
 import { get, post, remove } from '../endpoint/endpoint.ts'
 import { booleanParam } from '../endpoint/params.ts'
-import { Instant, Integer } from '../endpoint/shapes.ts'
 import { exportMediaType } from '../figures/exports.ts'
 import { RATES_ERRORS } from '../figures/rates-errors.ts'
 import { ownHostGuard } from './guard.ts'

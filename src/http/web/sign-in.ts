@@ -15,11 +15,11 @@ import { isOpenPage, PAGE_HEADER } from '../access/session.ts'
 import { openSessions, type SecretHashes, type Session } from '../access/sessions.ts'
 import { openTickets, type Ticket } from '../access/tickets.ts'
 import { createWrongSecrets } from '../access/wrong-secrets.ts'
+import { baseMediaType } from '../endpoint/answers/forms.ts'
+import { nodeContext } from '../endpoint/answers/send.ts'
 import { readWholeBody } from '../endpoint/body.ts'
 import { freshReply, type Reply } from '../endpoint/endpoint.ts'
 import { parseFields } from '../endpoint/fields.ts'
-import { baseMediaType } from '../endpoint/forms.ts'
-import { nodeContext } from '../endpoint/send.ts'
 import type { Exports } from '../figures/exports.ts'
 import {
   checkPrivate,

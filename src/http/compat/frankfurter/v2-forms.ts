@@ -3,7 +3,14 @@
 import { rawNumber } from '../../../formats/json/raw.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import type { IsoDate } from '../../../values/dates.ts'
-import { csvLines, type Dialect, dayCell, decimalCell, findDialect, ndjsonLines } from '../../endpoint/csv.ts'
+import {
+  csvLines,
+  type Dialect,
+  dayCell,
+  decimalCell,
+  findDialect,
+  ndjsonLines,
+} from '../../endpoint/answers/csv.ts'
 
 /** A row: value of one unit of `base` in `quote`, on a day. */
 export type QuoteRow = { date: IsoDate; base: string; quote: string; rate: string }

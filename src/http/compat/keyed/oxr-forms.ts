@@ -2,8 +2,8 @@
 // Pages used scripts before browsers could read other sites.
 
 import { rawNumber } from '../../../formats/json/raw.ts'
+import { JSON_TYPE } from '../../endpoint/answers/forms.ts'
 import type { AnyEndpoint } from '../../endpoint/endpoint.ts'
-import { JSON_TYPE } from '../../endpoint/forms.ts'
 import {
   type AnswerSource,
   type CompatDeps,

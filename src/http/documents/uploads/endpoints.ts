@@ -2,9 +2,9 @@
 // as the body, or several as the files of a form (decisions 3.18).
 
 import { AppError } from '../../../runtime/errors.ts'
+import { nodeContext } from '../../endpoint/answers/send.ts'
 import { type AnyEndpoint, post } from '../../endpoint/endpoint.ts'
 import { invalidParameters, type ValidationItem } from '../../endpoint/error-shape.ts'
-import { nodeContext } from '../../endpoint/send.ts'
 import type { BodyFormat } from './body-reader.ts'
 import { createUploadReader } from './json-body.ts'
 import { createRawReader } from './raw-body.ts'

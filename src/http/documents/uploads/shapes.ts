@@ -3,8 +3,8 @@
 import * as v from 'valibot'
 import type { UploadIds } from '../../../domain/documents/uploads/upload.ts'
 import type { FileFields } from '../../../store/documents/documents.ts'
+import { Integer } from '../../endpoint/answers/shapes.ts'
 import { idParam } from '../../endpoint/params.ts'
-import { Integer } from '../../endpoint/shapes.ts'
 
 type SchemaMap<Name extends string> = Record<Name, v.GenericSchema>
 

@@ -8,6 +8,7 @@ import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { addDays, type Clock, currentDay, type IsoDate } from '../../../values/dates.ts'
 import type { Interval } from '../../../values/intervals.ts'
+import { Integer } from '../../endpoint/answers/shapes.ts'
 import {
   amountParam,
   currencyParam,
@@ -17,7 +18,6 @@ import {
   providerParam,
   RateTypeParam,
 } from '../../endpoint/params.ts'
-import { Integer } from '../../endpoint/shapes.ts'
 
 export type RateToolDeps = { cache: RateCache; clock: Clock }
 

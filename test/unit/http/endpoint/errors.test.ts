@@ -28,8 +28,8 @@ const CODES = [
 
 /** Files that may write the head of an answer. */
 const WRITERS = {
-  'http/endpoint/chunks.ts': 1, // headers that send.ts passed
-  'http/endpoint/send.ts': 2,
+  'http/endpoint/answers/chunks.ts': 1, // headers that send.ts passed
+  'http/endpoint/answers/send.ts': 2,
   'http/server.ts': 1, // a 500
   'http/waiting.ts': 1, // a 200, or errorAnswer
 }

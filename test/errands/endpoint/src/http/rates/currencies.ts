@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { jsonForm } from '../endpoint/answers/forms.ts'
 import type { AnyEndpoint } from '../endpoint/endpoint.ts'
-import { jsonForm } from '../endpoint/forms.ts'
 import { type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
 
 export function currenciesEndpoints(deps: StoredDeps): AnyEndpoint[] {

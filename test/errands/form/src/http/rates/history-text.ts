@@ -1,5 +1,5 @@
 import type { SeriesHistory } from '../../domain/rates/queries.ts'
-import type { Form } from '../endpoint/forms.ts'
+import type { Form } from '../endpoint/answers/forms.ts'
 import { listPoints } from './history-encoder.ts'
 
 export const historyText: Form<SeriesHistory, unknown> = {

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { encodeChunks, textParts, wholeOrParts } from '../../../../src/http/endpoint/text-parts.ts'
-import { createInterleaver } from '../../../../src/runtime/interleave.ts'
-import { passTurns } from '../../turns.ts'
+import { encodeChunks, textParts, wholeOrParts } from '../../../../../src/http/endpoint/answers/text-parts.ts'
+import { createInterleaver } from '../../../../../src/runtime/interleave.ts'
+import { passTurns } from '../../../turns.ts'
 
 const LINE = `${'x'.repeat(1000)}\n`
 

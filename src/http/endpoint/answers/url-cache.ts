@@ -2,9 +2,9 @@
 // a third of the work. URLs that may contain an API key are not cached.
 
 import type { H3Event } from 'h3'
-import type { IsoDate } from '../../values/dates.ts'
+import type { IsoDate } from '../../../values/dates.ts'
+import { KEY_NAMES } from '../url-key.ts'
 import { nodeContext } from './send.ts'
-import { KEY_NAMES } from './url-key.ts'
 
 const MAX_ENTRIES = 10_000 // 3 MB; a full cache is emptied
 const MAX_LENGTH = 200 // characters; a URL with the contract's parameters takes 150

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { Chunks } from '../../store/blobs/chunks.ts'
+import type { Chunks } from '../../../store/blobs/chunks.ts'
 
 /**
  * Sends chunks in order; reads the next one after the kernel has the one before.

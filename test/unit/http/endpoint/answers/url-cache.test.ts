@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { H3Event } from 'h3'
-import { createUrlCache } from '../../../../src/http/endpoint/url-cache.ts'
-import { KEY_NAMES } from '../../../../src/http/endpoint/url-key.ts'
+import { createUrlCache } from '../../../../../src/http/endpoint/answers/url-cache.ts'
+import { KEY_NAMES } from '../../../../../src/http/endpoint/url-key.ts'
 
 const TODAY = { today: '2026-03-24', form: 'json' }
 const asking = (url: string) => ({ runtime: { node: { req: { url }, res: {} } } }) as unknown as H3Event

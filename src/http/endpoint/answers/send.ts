@@ -3,10 +3,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { H3Event } from 'h3'
 import { FastResponse } from 'srvx/node'
+import { addCors } from '../cors.ts'
+import type { Reply } from '../endpoint.ts'
+import { setRetryDelay } from '../error-shape.ts'
 import { sendChunks } from './chunks.ts'
-import { addCors } from './cors.ts'
-import type { Reply } from './endpoint.ts'
-import { setRetryDelay } from './error-shape.ts'
 import { JSON_TYPE } from './forms.ts'
 
 declare module 'h3' {

@@ -2,8 +2,8 @@
 // spreadsheet would run as a formula begins with an apostrophe, since some texts come from outside.
 
 import * as v from 'valibot'
-import type { IsoDate } from '../../values/dates.ts'
-import { DecimalSignParam, DialectParam, DialectSynonymParam, SeparatorParam, sameSigns } from './params.ts'
+import type { IsoDate } from '../../../values/dates.ts'
+import { DecimalSignParam, DialectParam, DialectSynonymParam, SeparatorParam, sameSigns } from '../params.ts'
 
 export const CSV_TYPE = 'text/csv; charset=utf-8'
 export const NDJSON_TYPE = 'application/x-ndjson; charset=utf-8'

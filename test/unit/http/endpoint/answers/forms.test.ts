@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Forms, jsonForm, negotiateForm } from '../../../../src/http/endpoint/forms.ts'
+import { type Forms, jsonForm, negotiateForm } from '../../../../../src/http/endpoint/answers/forms.ts'
 
 const FORMS: Forms<number, undefined> = [
   jsonForm((value) => JSON.stringify(value)),

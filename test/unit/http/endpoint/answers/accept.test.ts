@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { acceptsCoding } from '../../../../src/http/endpoint/accept.ts'
-import { type Form, type Forms, negotiateForm } from '../../../../src/http/endpoint/forms.ts'
+import { acceptsCoding } from '../../../../../src/http/endpoint/answers/accept.ts'
+import { type Form, type Forms, negotiateForm } from '../../../../../src/http/endpoint/answers/forms.ts'
 
 const form = (name: string, contentType: string): Form<unknown, unknown> => ({
   ...{ name, contentType },

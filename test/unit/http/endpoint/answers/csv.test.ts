@@ -7,7 +7,7 @@ import {
   findDialect,
   ndjsonLines,
   textCell,
-} from '../../../../src/http/endpoint/csv.ts'
+} from '../../../../../src/http/endpoint/answers/csv.ts'
 
 const csvText = (...args: Parameters<typeof csvLines>) => [...csvLines(...args)].join('')
 const PLAIN = findDialect(undefined, {})

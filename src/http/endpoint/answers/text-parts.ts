@@ -3,8 +3,8 @@
 
 import { pipeline, Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
-import type { Interleave } from '../../runtime/interleave.ts'
-import type { Chunks } from '../../store/blobs/chunks.ts'
+import type { Interleave } from '../../../runtime/interleave.ts'
+import type { Chunks } from '../../../store/blobs/chunks.ts'
 
 const PART_LENGTH = 32 * 1024 // characters, in a millisecond or two
 const GZIP = { windowBits: 14, memLevel: 7, chunkSize: 16 * 1024 } // takes 128 kB, half of the default
