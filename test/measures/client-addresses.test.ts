@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
-import { collectHeap } from '../../src/cli/commands/idle-collection.ts'
+import { collectHeap } from '../../src/cli/commands/server/idle-collection.ts'
 import { parseNetworks } from '../../src/http/listener/networks.ts'
 import { resolveClient } from '../../src/http/listener/proxy.ts'
 

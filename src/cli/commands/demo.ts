@@ -19,7 +19,7 @@ import { type Language, messageLanguage } from '../help/locale.ts'
 import { machineNames } from '../listen.ts'
 import { createProgress } from '../progress-line.ts'
 import { terminalLog } from '../terminal-log.ts'
-import { waitForStop } from './serve.ts'
+import { waitForStop } from './server/serve.ts'
 import { syncLine } from './sync.ts'
 
 const DEMO_BANK = { ...bccr, name: 'Banco de demostración (valores inventados)' }

@@ -7,7 +7,7 @@ import { forgetLater, goBack } from '../service/go-back.ts'
 import { doOwnerStep } from '../service/owner-steps.ts'
 import { settleUpgrade } from '../service/put-back.ts'
 import { upgradeService } from '../service/upgrade.ts'
-import { openMachine } from './machine.ts'
+import { openMachine } from './server/machine.ts'
 import { readKey } from './verify.ts'
 
 const WAYS = ['back', 'forget', 'settle', 'changes', 'data'] as const

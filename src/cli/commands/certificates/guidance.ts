@@ -1,7 +1,7 @@
 // Instructions for an intercept certificate: on this machine, and on the machines of the programs.
 
 import { SETTINGS_FILE } from '../../parse/settings.ts'
-import { LOW_PORTS, LOW_PORTS_COMMANDS } from '../low-ports.ts'
+import { LOW_PORTS, LOW_PORTS_COMMANDS } from '../server/low-ports.ts'
 
 export type InterceptCertificate = {
   hosts: readonly string[]

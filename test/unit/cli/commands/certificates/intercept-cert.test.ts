@@ -15,7 +15,7 @@ import {
   type Hosts,
   validityPeriod,
 } from '../../../../../src/cli/commands/certificates/certificate.ts'
-import { LOW_PORTS } from '../../../../../src/cli/commands/low-ports.ts'
+import { LOW_PORTS } from '../../../../../src/cli/commands/server/low-ports.ts'
 import { ASMX, openAsmx, parameters } from '../../../../api/compat/asmx.ts'
 import { PROGRAM_ENV, startProgram } from '../../../../support/program.ts'
 import { temporaryDirectory } from '../../../../support/temporary.ts'

@@ -1,7 +1,7 @@
-import { rotateToken } from '../../domain/access/rotation.ts'
-import { hashOfSecret, makeSecret } from '../../domain/access/secrets.ts'
-import { requireCompany } from '../../domain/directory/directory.ts'
-import { AppError } from '../../runtime/errors.ts'
+import { rotateToken } from '../../../domain/access/rotation.ts'
+import { hashOfSecret, makeSecret } from '../../../domain/access/secrets.ts'
+import { requireCompany } from '../../../domain/directory/directory.ts'
+import { AppError } from '../../../runtime/errors.ts'
 import {
   findActiveTokenByName,
   findToken,
@@ -12,17 +12,17 @@ import {
   selectTokens,
   type TokenRow,
   updateTokenQuota,
-} from '../../store/access/tokens.ts'
-import { findAgent } from '../../store/directory/agents.ts'
-import { lockForUpdate } from '../../store/directory/parties.ts'
-import { findTokenUsage } from '../../store/documents/usage.ts'
-import type { WriteDb } from '../../store/tables.ts'
-import { currentDay } from '../../values/dates.ts'
-import { quotaText, sizeText } from '../../values/sizes.ts'
-import { command, printResult } from '../command.ts'
-import { STORAGE } from '../options/storage.ts'
-import { parseName } from './positionals.ts'
-import { changeRow, listRows, notFound, usageText } from './rows.ts'
+} from '../../../store/access/tokens.ts'
+import { findAgent } from '../../../store/directory/agents.ts'
+import { lockForUpdate } from '../../../store/directory/parties.ts'
+import { findTokenUsage } from '../../../store/documents/usage.ts'
+import type { WriteDb } from '../../../store/tables.ts'
+import { currentDay } from '../../../values/dates.ts'
+import { quotaText, sizeText } from '../../../values/sizes.ts'
+import { command, printResult } from '../../command.ts'
+import { STORAGE } from '../../options/storage.ts'
+import { parseName } from '../positionals.ts'
+import { changeRow, listRows, notFound, usageText } from '../rows.ts'
 import {
   insertSecret,
   parseExpiryDay,

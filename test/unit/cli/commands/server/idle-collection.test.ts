@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { collectHeap, idleAfterRush } from '../../../../src/cli/commands/idle-collection.ts'
+import { collectHeap, idleAfterRush } from '../../../../../src/cli/commands/server/idle-collection.ts'
 
 /** Indexes of the intervals that a collection follows. */
 function collections(intervals: [utilization: number, megabytes: number][]): number[] {

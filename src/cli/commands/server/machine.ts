@@ -2,9 +2,9 @@
 
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { AppError } from '../../runtime/errors.ts'
-import type { Terminal } from '../command.ts'
-import { type Machine, spawnCommand } from '../host.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import type { Terminal } from '../../command.ts'
+import { type Machine, spawnCommand } from '../../host.ts'
 
 const BOOTED_BY_SYSTEMD = '/run/systemd/system'
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { makeSecret } from '../../../../src/domain/access/secrets.ts'
-import { temporaryDirectory } from '../../../support/app.ts'
-import { runCommand } from '../../../support/terminal.ts'
+import { makeSecret } from '../../../../../src/domain/access/secrets.ts'
+import { temporaryDirectory } from '../../../../support/app.ts'
+import { runCommand } from '../../../../support/terminal.ts'
 
 test('`key create` prints the secret once and stores its hash; `key list` omits it; `key revoke` revokes', async (t) => {
   const dataDir = join(temporaryDirectory(t), 'data')

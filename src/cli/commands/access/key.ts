@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { rotateKey } from '../../domain/access/rotation.ts'
-import { hashOfSecret, makeSecret } from '../../domain/access/secrets.ts'
-import { wideNetworksFault } from '../../http/listener/networks.ts'
-import { DEFAULT_PROVIDER } from '../../providers/list.ts'
-import type { Provider } from '../../providers/provider.ts'
-import { AppError, errorReason } from '../../runtime/errors.ts'
+import { rotateKey } from '../../../domain/access/rotation.ts'
+import { hashOfSecret, makeSecret } from '../../../domain/access/secrets.ts'
+import { wideNetworksFault } from '../../../http/listener/networks.ts'
+import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
+import type { Provider } from '../../../providers/provider.ts'
+import { AppError, errorReason } from '../../../runtime/errors.ts'
 import {
   type ApiKeyRow,
   findActiveApiKeyByName,
@@ -14,17 +14,17 @@ import {
   insertApiKey,
   revokeApiKey,
   selectApiKeys,
-} from '../../store/access/api-keys.ts'
-import type { FormerSecret } from '../../store/access/former-secrets.ts'
-import { type KeyUseSummary, selectKeyUse } from '../../store/access/key-use.ts'
-import type { Engine } from '../../store/engine.ts'
-import { selectProviders } from '../../store/rates/providers.ts'
-import type { ReadDb } from '../../store/tables.ts'
-import { currentDay } from '../../values/dates.ts'
-import { command, printResult } from '../command.ts'
-import { STORAGE } from '../options/storage.ts'
-import { parseName } from './positionals.ts'
-import { listRows } from './rows.ts'
+} from '../../../store/access/api-keys.ts'
+import type { FormerSecret } from '../../../store/access/former-secrets.ts'
+import { type KeyUseSummary, selectKeyUse } from '../../../store/access/key-use.ts'
+import type { Engine } from '../../../store/engine.ts'
+import { selectProviders } from '../../../store/rates/providers.ts'
+import type { ReadDb } from '../../../store/tables.ts'
+import { currentDay } from '../../../values/dates.ts'
+import { command, printResult } from '../../command.ts'
+import { STORAGE } from '../../options/storage.ts'
+import { parseName } from '../positionals.ts'
+import { listRows } from '../rows.ts'
 import {
   insertSecret,
   parseExpiryDay,

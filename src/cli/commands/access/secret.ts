@@ -1,16 +1,16 @@
 // Shared by the commands for keys and tokens.
 
-import type { Rotation, RotationResult } from '../../domain/access/rotation.ts'
-import { hashOfSecret, makeSecret } from '../../domain/access/secrets.ts'
-import { AppError } from '../../runtime/errors.ts'
-import { type FormerSecret, selectFormerSecrets } from '../../store/access/former-secrets.ts'
-import { atomically, type Engine } from '../../store/engine.ts'
-import type { ReadDb, WriteDb } from '../../store/tables.ts'
-import { currentDay } from '../../values/dates.ts'
-import { command, printResult } from '../command.ts'
-import { STORAGE } from '../options/storage.ts'
-import { parseNameOrId } from './positionals.ts'
-import { changeRow, notFound } from './rows.ts'
+import type { Rotation, RotationResult } from '../../../domain/access/rotation.ts'
+import { hashOfSecret, makeSecret } from '../../../domain/access/secrets.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import { type FormerSecret, selectFormerSecrets } from '../../../store/access/former-secrets.ts'
+import { atomically, type Engine } from '../../../store/engine.ts'
+import type { ReadDb, WriteDb } from '../../../store/tables.ts'
+import { currentDay } from '../../../values/dates.ts'
+import { command, printResult } from '../../command.ts'
+import { STORAGE } from '../../options/storage.ts'
+import { parseNameOrId } from '../positionals.ts'
+import { changeRow, notFound } from '../rows.ts'
 
 type SecretRow = { id: number; name: string }
 

@@ -3,11 +3,11 @@ import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, writeFileSync 
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { startBank } from '../../../../src/demo/bank.ts'
-import { currentDay } from '../../../../src/values/dates.ts'
-import { temporaryDirectory } from '../../../support/app.ts'
-import { startProgram } from '../../../support/program.ts'
-import { runCommand, until } from '../../../support/terminal.ts'
+import { startBank } from '../../../../../src/demo/bank.ts'
+import { currentDay } from '../../../../../src/values/dates.ts'
+import { temporaryDirectory } from '../../../../support/app.ts'
+import { startProgram } from '../../../../support/program.ts'
+import { runCommand, until } from '../../../../support/terminal.ts'
 
 const LISTENING = /listening url=(\S+)/
 

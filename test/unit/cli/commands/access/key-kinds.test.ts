@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { bccr } from '../../../../src/providers/bccr/bccr.ts'
-import { ecb } from '../../../../src/providers/ecb/ecb.ts'
-import { temporaryDirectory } from '../../../support/temporary.ts'
-import { runCommand } from '../../../support/terminal.ts'
+import { bccr } from '../../../../../src/providers/bccr/bccr.ts'
+import { ecb } from '../../../../../src/providers/ecb/ecb.ts'
+import { temporaryDirectory } from '../../../../support/temporary.ts'
+import { runCommand } from '../../../../support/terminal.ts'
 
 const PROVIDERS = [bccr, ecb]
 

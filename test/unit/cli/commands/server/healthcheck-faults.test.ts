@@ -8,10 +8,10 @@ import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { startTestApp } from '../../../support/app.ts'
-import { runCommand } from '../../../support/terminal.ts'
+import { startTestApp } from '../../../../support/app.ts'
+import { runCommand } from '../../../../support/terminal.ts'
 
-const FIXTURES = join(import.meta.dirname, '../../../fixtures/tls')
+const FIXTURES = join(import.meta.dirname, '../../../../fixtures/tls')
 const TLS = { cert: join(FIXTURES, 'first.crt'), key: join(FIXTURES, 'first.key') }
 const PEM = { cert: readFileSync(TLS.cert), key: readFileSync(TLS.key) }
 

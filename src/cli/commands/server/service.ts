@@ -1,8 +1,8 @@
-import { packedExecutable } from '../../runtime/assets.ts'
-import { AppError } from '../../runtime/errors.ts'
-import { command } from '../command.ts'
-import { currentUnit, installService } from '../service/install.ts'
-import { uninstallService } from '../service/uninstall.ts'
+import { packedExecutable } from '../../../runtime/assets.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import { command } from '../../command.ts'
+import { currentUnit, installService } from '../../service/install.ts'
+import { uninstallService } from '../../service/uninstall.ts'
 import { LOW_PORTS } from './low-ports.ts'
 import { openMachine } from './machine.ts'
 

@@ -7,14 +7,14 @@ import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { run } from '../../../../src/main.ts'
-import { startTestApp, temporaryDirectory } from '../../../support/app.ts'
-import { freePort } from '../../../support/program.ts'
-import { TEST_PROVIDERS } from '../../../support/providers.ts'
-import { runCommand, startCommand, until } from '../../../support/terminal.ts'
-import { passTurns } from '../../turns.ts'
+import { run } from '../../../../../src/main.ts'
+import { startTestApp, temporaryDirectory } from '../../../../support/app.ts'
+import { freePort } from '../../../../support/program.ts'
+import { TEST_PROVIDERS } from '../../../../support/providers.ts'
+import { runCommand, startCommand, until } from '../../../../support/terminal.ts'
+import { passTurns } from '../../../turns.ts'
 
-const FIXTURES = join(import.meta.dirname, '../../../fixtures/tls')
+const FIXTURES = join(import.meta.dirname, '../../../../fixtures/tls')
 const TLS = { cert: join(FIXTURES, 'first.crt'), key: join(FIXTURES, 'first.key') }
 
 async function listen(t: TestContext, server: Server, port = 0, host = '127.0.0.1'): Promise<number> {

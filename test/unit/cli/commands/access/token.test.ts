@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { updateSecretsUsed } from '../../../../src/store/access/secret-rows.ts'
-import { insertToken, selectActiveTokens, type TokenRow } from '../../../../src/store/access/tokens.ts'
-import { addDays, currentDay } from '../../../../src/values/dates.ts'
+import { updateSecretsUsed } from '../../../../../src/store/access/secret-rows.ts'
+import { insertToken, selectActiveTokens, type TokenRow } from '../../../../../src/store/access/tokens.ts'
+import { addDays, currentDay } from '../../../../../src/values/dates.ts'
 import {
   AGENT,
   COMPANY,
@@ -13,9 +13,9 @@ import {
   openTestBlobs,
   runJson,
   storeTexts,
-} from '../../../support/company.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
-import { runCommand } from '../../../support/terminal.ts'
+} from '../../../../support/company.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../../../support/temporary.ts'
+import { runCommand } from '../../../../support/terminal.ts'
 
 const ALLOW_ALL = ['--allow', 'documents:POST', '--allow', 'agent:POST', '--allow', 'documents:GET']
 const today = () => currentDay(() => new Date())

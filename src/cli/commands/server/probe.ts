@@ -3,7 +3,7 @@
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { connect } from 'node:tls'
-import { errorCode, errorReason } from '../../runtime/errors.ts'
+import { errorCode, errorReason } from '../../../runtime/errors.ts'
 
 export type Probe = {
   url: URL

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { startProgram } from '../../../support/program.ts'
-import { temporaryDirectory } from '../../../support/temporary.ts'
-import { runCommand } from '../../../support/terminal.ts'
+import { startProgram } from '../../../../support/program.ts'
+import { temporaryDirectory } from '../../../../support/temporary.ts'
+import { runCommand } from '../../../../support/terminal.ts'
 
 function open(t: TestContext) {
   const home = temporaryDirectory(t)
