@@ -7,7 +7,12 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { serverTime } from '../api/clock.ts'
 import type { Series } from '../api/responses.ts'
 import { hasIndicators, session } from '../api/session.ts'
-import { type DateChoice, type DayBounds, useDateChoice, useDayBounds } from '../components/date-choice.ts'
+import {
+  type DateChoice,
+  type DayBounds,
+  useDateChoice,
+  useDayBounds,
+} from '../components/dates/date-choice.ts'
 import { FailureNotice } from '../components/notice.tsx'
 import { type ApiState, useApi } from '../components/use-api.ts'
 import { setView, texts, view } from '../components/view.ts'

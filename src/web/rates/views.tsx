@@ -1,9 +1,9 @@
 // Links to the views of exchange rates, and the tools of each view.
 
 import { useEffect, useRef } from 'preact/hooks'
-import { CopyButton } from '../components/copy-button.tsx'
 import { icons } from '../components/icons.tsx'
-import { printView } from '../components/letterhead.tsx'
+import { CopyButton } from '../components/output/copy-button.tsx'
+import { printView } from '../components/output/letterhead.tsx'
 import { texts, view } from '../components/view.ts'
 import { encodeFragment, RATES_VIEWS } from '../model/fragment.ts'
 

@@ -2,9 +2,9 @@
 
 import { useState } from 'preact/hooks'
 import { apiRequest, type Failure } from '../api/request.ts'
-import { saveUrl } from '../components/downloads.ts'
 import { icons } from '../components/icons.tsx'
 import { failureText } from '../components/notice.tsx'
+import { saveUrl } from '../components/output/downloads.ts'
 import { statusTexts } from './texts.ts'
 
 const FORMATS = ['csv', 'ndjson'] as const

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { Correction, SyncRun } from '../api/responses.ts'
-import { DownloadMenu } from '../components/download-menu.tsx'
+import { DownloadMenu } from '../components/output/download-menu.tsx'
 import { formats, language, texts } from '../components/view.ts'
 import { useCorrections } from './corrections.ts'
 import { failureProblems } from './problems.ts'

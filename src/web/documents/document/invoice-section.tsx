@@ -1,7 +1,7 @@
 // Facts of an electronic invoice. Names are a stranger's, so they are text and isolated.
 
 import { Fragment } from 'preact'
-import { CopyButton } from '../../components/copy-button.tsx'
+import { CopyButton } from '../../components/output/copy-button.tsx'
 import { formats } from '../../components/view.ts'
 import {
   claveGroups,

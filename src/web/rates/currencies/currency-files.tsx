@@ -1,4 +1,4 @@
-import { DownloadMenu } from '../../components/download-menu.tsx'
+import { DownloadMenu } from '../../components/output/download-menu.tsx'
 import { formats } from '../../components/view.ts'
 import { CURRENCIES } from '../../i18n/currencies.ts'
 import { PAGE } from '../../i18n/page.ts'

@@ -2,7 +2,7 @@
 
 import { useId, useState } from 'preact/hooks'
 import { CurrencyField } from '../../components/currency-field.tsx'
-import type { DayBounds } from '../../components/date-choice.ts'
+import type { DayBounds } from '../../components/dates/date-choice.ts'
 import { formats } from '../../components/view.ts'
 import type { Currency } from '../../model/currencies.ts'
 import type { PositionType } from '../../model/differential.ts'

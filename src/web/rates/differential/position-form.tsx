@@ -2,8 +2,8 @@
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { CurrencyField } from '../../components/currency-field.tsx'
-import { type DayBounds, useDateChoice } from '../../components/date-choice.ts'
-import { DateField, DateWords } from '../../components/date-field.tsx'
+import { type DayBounds, useDateChoice } from '../../components/dates/date-choice.ts'
+import { DateField, DateWords } from '../../components/dates/date-field.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { SignedFigure } from '../../components/signed-figure.tsx'
 import { formats, texts } from '../../components/view.ts'

@@ -1,8 +1,8 @@
 // Table of counter rates by entity. On a phone an entity has two lines: its name with the day, and its figures.
 
 import { useState } from 'preact/hooks'
-import { DownloadMenu } from '../../components/download-menu.tsx'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
+import { DownloadMenu } from '../../components/output/download-menu.tsx'
 import { TableSearch } from '../../components/table-search.tsx'
 import { useApi } from '../../components/use-api.ts'
 import { formats } from '../../components/view.ts'

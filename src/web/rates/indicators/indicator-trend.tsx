@@ -2,10 +2,10 @@
 
 import type { FunctionComponent } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
-import { type DateChoice, type DayBounds, useDateChoice } from '../../components/date-choice.ts'
-import { DownloadMenu } from '../../components/download-menu.tsx'
+import { type DateChoice, type DayBounds, useDateChoice } from '../../components/dates/date-choice.ts'
 import { icons } from '../../components/icons.tsx'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
+import { DownloadMenu } from '../../components/output/download-menu.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { formats, setView, texts, view } from '../../components/view.ts'
 import { SPANS, type Span } from '../../model/fragment.ts'

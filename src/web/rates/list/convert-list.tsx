@@ -2,7 +2,7 @@
 
 import type { Series } from '../../api/responses.ts'
 import { CurrencyField } from '../../components/currency-field.tsx'
-import type { DayBounds } from '../../components/date-choice.ts'
+import type { DayBounds } from '../../components/dates/date-choice.ts'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { formats, setView, texts, view } from '../../components/view.ts'

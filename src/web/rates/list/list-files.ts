@@ -1,7 +1,7 @@
 // Copies and files of a converted list, in the order and number of the pasted rows.
 
 import type { Series } from '../../api/responses.ts'
-import type { DayBounds } from '../../components/date-choice.ts'
+import type { DayBounds } from '../../components/dates/date-choice.ts'
 import type { Download } from '../../model/files/table.ts'
 import type { Language } from '../../model/formats.ts'
 import type { PastedTable } from '../../model/pasted/columns.ts'

@@ -2,9 +2,9 @@
 
 import { useMemo, useState } from 'preact/hooks'
 import type { Series } from '../../api/responses.ts'
-import { CopyButton } from '../../components/copy-button.tsx'
-import type { DayBounds } from '../../components/date-choice.ts'
-import { DownloadMenu } from '../../components/download-menu.tsx'
+import type { DayBounds } from '../../components/dates/date-choice.ts'
+import { CopyButton } from '../../components/output/copy-button.tsx'
+import { DownloadMenu } from '../../components/output/download-menu.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { SignedFigure } from '../../components/signed-figure.tsx'
 import { formats, language, texts } from '../../components/view.ts'

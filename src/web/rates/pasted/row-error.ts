@@ -1,6 +1,6 @@
 // Errors of pasted rows in words.
 
-import type { DayBounds } from '../../components/date-choice.ts'
+import type { DayBounds } from '../../components/dates/date-choice.ts'
 import { numericDay } from '../../model/date-text.ts'
 import type { RowError } from '../../model/pasted/rows.ts'
 import type { Wording } from './lists-texts.ts'

@@ -1,7 +1,7 @@
 // Number of rows that are drawn. The layout of many at once delays input, so they come by and by. Paper has all rows.
 
 import { useEffect, useState } from 'preact/hooks'
-import { isPrinting } from '../../components/letterhead.tsx'
+import { isPrinting } from '../../components/output/letterhead.tsx'
 
 const FIRST_ROWS = 200
 const STEP_ROWS = 20 // in a frame

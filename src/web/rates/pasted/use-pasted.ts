@@ -1,7 +1,7 @@
 // Reads pasted text: its table, and its rows by the kinds of the columns.
 
 import { useEffect, useState } from 'preact/hooks'
-import type { DayBounds } from '../../components/date-choice.ts'
+import type { DayBounds } from '../../components/dates/date-choice.ts'
 import { type PastedKind, type PastedTable, recognizeColumns } from '../../model/pasted/columns.ts'
 import { type PastedRow, type RowOptions, readRows } from '../../model/pasted/rows.ts'
 import { cellSeparator, splitRows } from '../../model/pasted/split.ts'

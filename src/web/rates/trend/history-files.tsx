@@ -1,6 +1,6 @@
 import type { Series } from '../../api/responses.ts'
-import { DownloadMenu } from '../../components/download-menu.tsx'
 import { icons } from '../../components/icons.tsx'
+import { DownloadMenu } from '../../components/output/download-menu.tsx'
 import { setView, texts } from '../../components/view.ts'
 import type { Language } from '../../model/formats.ts'
 import type { Trend } from '../../model/history.ts'

@@ -4,7 +4,7 @@
 import type { ComponentChildren, FunctionComponent } from 'preact'
 import { useMemo } from 'preact/hooks'
 import type { Series } from '../../api/responses.ts'
-import { type DateChoice, type DayBounds, useDateChoice } from '../../components/date-choice.ts'
+import { type DateChoice, type DayBounds, useDateChoice } from '../../components/dates/date-choice.ts'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { formats, setView, texts, view } from '../../components/view.ts'

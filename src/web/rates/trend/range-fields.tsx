@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks'
-import type { DateChoice } from '../../components/date-choice.ts'
-import { DateField, DateWords } from '../../components/date-field.tsx'
+import type { DateChoice } from '../../components/dates/date-choice.ts'
+import { DateField, DateWords } from '../../components/dates/date-field.tsx'
 import { texts } from '../../components/view.ts'
 
 /**

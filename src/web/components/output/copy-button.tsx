@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { icons } from './icons.tsx'
-import { texts } from './view.ts'
+import { icons } from '../icons.tsx'
+import { texts } from '../view.ts'
 
 const COPIED_MS = 2000
 

@@ -1,10 +1,10 @@
 // State of date fields: the day or refused text, and the days that have rates.
 
 import { useEffect, useState } from 'preact/hooks'
-import type { Latest } from '../api/responses.ts'
-import { type DateError, numericDay, type RateDays, readDate } from '../model/date-text.ts'
-import { addDays, FIRST_DAY } from '../model/days.ts'
-import { useApi } from './use-api.ts'
+import type { Latest } from '../../api/responses.ts'
+import { type DateError, numericDay, type RateDays, readDate } from '../../model/date-text.ts'
+import { addDays, FIRST_DAY } from '../../model/days.ts'
+import { useApi } from '../use-api.ts'
 
 /** `newest`: last day with rates. `isOther`: the days are those of other values than rates. */
 export type DayBounds = RateDays & { today: string; newest: string; isOther?: boolean }

@@ -3,12 +3,12 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { serverTime } from '../api/clock.ts'
-import { session } from '../api/session.ts'
-import { encodeFragment } from '../model/fragment.ts'
-import { visibleText } from '../model/visible.ts'
-import { icons } from './icons.tsx'
-import { formats, texts, view } from './view.ts'
+import { serverTime } from '../../api/clock.ts'
+import { session } from '../../api/session.ts'
+import { encodeFragment } from '../../model/fragment.ts'
+import { visibleText } from '../../model/visible.ts'
+import { icons } from '../icons.tsx'
+import { formats, texts, view } from '../view.ts'
 
 /** True while a view is made ready for paper: its tables draw all rows. */
 export const isPrinting = signal(false)

@@ -2,11 +2,11 @@
 // of days.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { addDays, addMonths, lastMonthEnd } from '../model/days.ts'
-import { monthWeeks, moveInCalendar } from '../model/month-grid.ts'
+import { addDays, addMonths, lastMonthEnd } from '../../model/days.ts'
+import { monthWeeks, moveInCalendar } from '../../model/month-grid.ts'
+import { icons } from '../icons.tsx'
+import { formats, texts } from '../view.ts'
 import type { DateChoice, DayBounds } from './date-choice.ts'
-import { icons } from './icons.tsx'
-import { formats, texts } from './view.ts'
 
 const MONDAY = '2024-01-01'
 

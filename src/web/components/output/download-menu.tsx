@@ -1,10 +1,10 @@
 // Button of a menu with the three files of a table: a workbook and two forms of CSV. The menu is fetched when it opens.
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { icons } from '../icons.tsx'
+import { lazyView } from '../lazy-view.tsx'
+import { texts } from '../view.ts'
 import type { DownloadListProps, DownloadSource } from './download-list.tsx'
-import { icons } from './icons.tsx'
-import { lazyView } from './lazy-view.tsx'
-import { texts } from './view.ts'
 
 const DownloadList = lazyView<DownloadListProps>(() =>
   import('./download-list.tsx').then((file) => file.DownloadList),

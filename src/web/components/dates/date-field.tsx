@@ -3,11 +3,11 @@
 
 import type { FunctionComponent } from 'preact'
 import { useId, useRef, useState } from 'preact/hooks'
-import { type DateError, numericDay, readDate, stepDay } from '../model/date-text.ts'
+import { type DateError, numericDay, readDate, stepDay } from '../../model/date-text.ts'
+import { icons } from '../icons.tsx'
+import { formats, texts } from '../view.ts'
 import type { CalendarProps } from './calendar.tsx'
 import type { DateChoice, DayBounds } from './date-choice.ts'
-import { icons } from './icons.tsx'
-import { formats, texts } from './view.ts'
 
 /** @param describedBy id of the sentence with the day in words */
 export function DateField(props: {

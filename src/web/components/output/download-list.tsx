@@ -2,17 +2,17 @@
 // has Spanish headings.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { serverTime } from '../api/clock.ts'
-import { session } from '../api/session.ts'
-import { FILES } from '../i18n/files.ts'
-import { inLanguage } from '../i18n/table-texts.ts'
-import { encodeCsv, PROGRAM_CSV, SPANISH_CSV } from '../model/files/csv.ts'
-import type { Download } from '../model/files/table.ts'
-import type { Language } from '../model/formats.ts'
-import { encodeFragment } from '../model/fragment.ts'
-import { visibleText } from '../model/visible.ts'
+import { serverTime } from '../../api/clock.ts'
+import { session } from '../../api/session.ts'
+import { FILES } from '../../i18n/files.ts'
+import { inLanguage } from '../../i18n/table-texts.ts'
+import { encodeCsv, PROGRAM_CSV, SPANISH_CSV } from '../../model/files/csv.ts'
+import type { Download } from '../../model/files/table.ts'
+import type { Language } from '../../model/formats.ts'
+import { encodeFragment } from '../../model/fragment.ts'
+import { visibleText } from '../../model/visible.ts'
+import { formats, language, view } from '../view.ts'
 import { saveBlob } from './downloads.ts'
-import { formats, language, view } from './view.ts'
 
 export type DownloadSource = {
   /** Returns the table with titles in a language: the CSV for Excel in Spanish is Spanish on each page. */
@@ -117,7 +117,7 @@ async function saveTable({ table, name }: DownloadListProps, format: FileFormat)
   if (format === 'excel') {
     const [download, { encodeXlsx }] = await Promise.all([
       table(language.value),
-      import('../model/files/workbook.ts'),
+      import('../../model/files/workbook.ts'),
     ])
     return saveBlob(await encodeXlsx(download, workbookTexts(download)), `${name}.xlsx`)
   }
