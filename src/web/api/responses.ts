@@ -1,9 +1,9 @@
 // Response types of the APIs, with the fields that the page reads.
 
-import type { ResponseHoles } from '../model/holes.ts'
-import type { PeriodPoint } from '../model/months.ts'
-import type { Point } from '../model/statistics.ts'
-import type { ConversionLeg } from '../model/support.ts'
+import type { ResponseHoles } from '../model/rates/holes.ts'
+import type { PeriodPoint } from '../model/rates/months.ts'
+import type { Point } from '../model/rates/statistics.ts'
+import type { ConversionLeg } from '../model/rates/support.ts'
 
 export type RateSide = 'compra' | 'venta' | 'referencia'
 

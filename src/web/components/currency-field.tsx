@@ -1,5 +1,5 @@
 import { useId } from 'preact/hooks'
-import type { Currency } from '../model/currencies.ts'
+import type { Currency } from '../model/rates/currencies.ts'
 
 export function CurrencyField(props: {
   label: string

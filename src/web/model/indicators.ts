@@ -1,7 +1,7 @@
 // Indicators as the card shows them: the lines of a chart, and the counter rates of each entity.
 
 import { decimalSign, subtract } from './decimal.ts'
-import type { LineName } from './history.ts'
+import type { LineName } from './rates/history.ts'
 
 /** Indicator of the list, with the fields that the page reads. */
 export type PageIndicator = {

@@ -2,7 +2,7 @@
 
 import type { Conversion } from '../api/responses.ts'
 import { formats, texts } from '../components/view.ts'
-import { type ConversionLeg, legName } from '../model/support.ts'
+import { type ConversionLeg, legName } from '../model/rates/support.ts'
 
 export function ConversionLegs({ value, pair, day }: { value: Conversion; pair: string; day: string }) {
   const { convert, sides } = texts.value

@@ -13,7 +13,7 @@ import { useDebounced } from '../components/use-debounced.ts'
 import { formats, texts } from '../components/view.ts'
 import { decimalSign } from '../model/decimal.ts'
 import { certificateFragment, type ShownSide } from '../model/fragment.ts'
-import { supportLine } from '../model/support.ts'
+import { supportLine } from '../model/rates/support.ts'
 import { ConversionLegs, OlderLegs } from './conversion-legs.tsx'
 
 const MISSING = '—'

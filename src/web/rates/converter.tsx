@@ -11,8 +11,8 @@ import { SegmentedControl } from '../components/segmented-control.tsx'
 import { SignedFigure } from '../components/signed-figure.tsx'
 import { formats, language, setView, texts, view } from '../components/view.ts'
 import { type Amount, formatAmount, parseAmount } from '../model/amount.ts'
-import { listedCurrencies } from '../model/currencies.ts'
 import { SIDES } from '../model/fragment.ts'
+import { listedCurrencies } from '../model/rates/currencies.ts'
 import { ConversionOutcome } from './conversion.tsx'
 
 export function Converter({ series, choice }: { series: readonly Series[]; choice: DateChoice }) {

@@ -1,5 +1,5 @@
 import { formats } from '../components/view.ts'
-import type { KnownHoles } from '../model/holes.ts'
+import type { KnownHoles } from '../model/rates/holes.ts'
 import { missingDataTexts } from './missing-data-texts.ts'
 
 /** Names the holes of a history, which its lowest, highest and mean do not include. */

@@ -2,7 +2,7 @@
 
 import { formats, texts } from '../components/view.ts'
 import { addDays } from '../model/days.ts'
-import { computeStatistics, type Point } from '../model/statistics.ts'
+import { computeStatistics, type Point } from '../model/rates/statistics.ts'
 import { shownHistory } from './trend/loaded-history.ts'
 
 const DAYS = 30

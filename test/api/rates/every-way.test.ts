@@ -9,7 +9,7 @@ import { addDays, dayNumber, earliest, type IsoDate, latest } from '../../../src
 import { readDayRates } from '../../../src/web/api/responses.ts'
 import { MISSING_DATA } from '../../../src/web/i18n/missing-data.ts'
 import { inLanguage } from '../../../src/web/i18n/table-texts.ts'
-import { mergeHoles } from '../../../src/web/model/holes.ts'
+import { mergeHoles } from '../../../src/web/model/rates/holes.ts'
 import { figure, scaled } from '../../faults/scale.ts'
 import {
   DAY_REQUESTS,

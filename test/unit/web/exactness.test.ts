@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { decimalText, divideRounded, parseScaled, subtract } from '../../../src/web/model/decimal.ts'
 import { significantDigits } from '../../../src/web/model/files/workbook.ts'
 import { createFormats } from '../../../src/web/model/formats.ts'
-import { computeStatistics } from '../../../src/web/model/statistics.ts'
+import { computeStatistics } from '../../../src/web/model/rates/statistics.ts'
 import { fc } from '../../support/fast-check.ts'
 
 const es = createFormats('es')

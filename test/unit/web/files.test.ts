@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { crc32, inflateRawSync } from 'node:zlib'
-import { figurePlaces } from '../../../src/web/model/column-places.ts'
 import { encodeCsv, PROGRAM_CSV, SPANISH_CSV } from '../../../src/web/model/files/csv.ts'
 import type { Download } from '../../../src/web/model/files/table.ts'
 import { encodeXlsx, XLSX_TYPE } from '../../../src/web/model/files/workbook.ts'
+import { figurePlaces } from '../../../src/web/model/rates/column-places.ts'
 import { WORKBOOK_TEXTS } from '../../support/web/workbook-texts.ts'
 
 const TABLE: Download = {

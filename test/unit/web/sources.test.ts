@@ -4,7 +4,7 @@ import type { Series } from '../../../src/web/api/responses.ts'
 import { SOURCES } from '../../../src/web/i18n/source-texts.ts'
 import { inLanguage } from '../../../src/web/i18n/table-texts.ts'
 import { routeSeries, shortSourceText, sourceText } from '../../../src/web/model/files/sources.ts'
-import type { Trend } from '../../../src/web/model/history.ts'
+import type { Trend } from '../../../src/web/model/rates/history.ts'
 import { loadHistoryTable } from '../../../src/web/rates/trend/history-download.ts'
 
 const one = (

@@ -1,6 +1,6 @@
 // Names the published series from which a pair is computed: its own, or those of both currencies in dollars.
 
-import { foreignCurrency, pairCode } from '../currencies.ts'
+import { foreignCurrency, pairCode } from '../rates/currencies.ts'
 
 export type SourceSeries = {
   base_currency: string

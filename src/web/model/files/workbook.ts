@@ -1,9 +1,9 @@
 // Encodes a table as a workbook (ECMA-376). Its data are below a title block, and its sources on a second sheet. Days
 // are dates, and figures are numbers with the bank's digits. Text from outside never becomes a formula.
 
-import { figurePlaces, groupedLength } from '../column-places.ts'
 import { costaRicaTime } from '../days.ts'
 import { countPlaces, decimalText, divideRounded, parseUnits } from '../decimal.ts'
+import { figurePlaces, groupedLength } from '../rates/column-places.ts'
 import {
   cellReference,
   type SheetCell,

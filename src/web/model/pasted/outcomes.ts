@@ -2,7 +2,7 @@
 // cents once; the total is the sum of the rounded rows.
 
 import { roundPlaces, sumCents } from '../decimal.ts'
-import type { ConversionLeg } from '../support.ts'
+import type { ConversionLeg } from '../rates/support.ts'
 import type { PastedRow } from './rows.ts'
 
 /** Conversion of an amount without its sign. */

@@ -3,7 +3,7 @@
 
 import { dayDifference } from '../days.ts'
 import type { Formats } from '../formats.ts'
-import { type ConversionLeg, legName, legOperator, type SupportTexts } from '../support.ts'
+import { type ConversionLeg, legName, legOperator, type SupportTexts } from '../rates/support.ts'
 
 export type RoutePart = { sign: string; name: string; value: string; day: string }
 

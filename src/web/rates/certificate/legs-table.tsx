@@ -4,7 +4,7 @@
 import type { Series, StatedConversion } from '../../api/responses.ts'
 import { formats, texts } from '../../components/view.ts'
 import { type CertificateLink, isWeekend } from '../../model/certificate-link.ts'
-import { legName } from '../../model/support.ts'
+import { legName } from '../../model/rates/support.ts'
 import { certificateTexts } from './texts.ts'
 
 type StatedLeg = StatedConversion['legs'][number]

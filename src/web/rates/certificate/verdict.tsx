@@ -5,7 +5,7 @@ import type { CorrectedValue, StatementResponse } from '../../api/responses.ts'
 import { formats, texts } from '../../components/view.ts'
 import type { CertificateLink, recordLimits } from '../../model/certificate-link.ts'
 import { decimalSign } from '../../model/decimal.ts'
-import { legName } from '../../model/support.ts'
+import { legName } from '../../model/rates/support.ts'
 import { certificateTexts } from './texts.ts'
 
 export function Verdict({ link, answer }: { link: CertificateLink; answer: StatementResponse }) {

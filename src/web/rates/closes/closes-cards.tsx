@@ -1,6 +1,6 @@
 import type { RateSide } from '../../api/responses.ts'
 import { formats, texts } from '../../components/view.ts'
-import { type PeriodCell, type PeriodRow, STATS } from '../../model/months.ts'
+import { type PeriodCell, type PeriodRow, STATS } from '../../model/rates/months.ts'
 import { closesTexts, periodName } from './closes-texts.ts'
 import { type FigureColumns, olderDay, PeriodChip, RoundedMark } from './figure-parts.tsx'
 import type { ClosesQuery, LoadedCloses } from './loaded-closes.ts'

@@ -8,7 +8,7 @@ import { inLanguage } from '../../i18n/table-texts.ts'
 import { routeSeries, sourceText } from '../../model/files/sources.ts'
 import type { Download, TableColumn } from '../../model/files/table.ts'
 import { createFormats, type Language } from '../../model/formats.ts'
-import { type PeriodRow, periodRows, STATS } from '../../model/months.ts'
+import { type PeriodRow, periodRows, STATS } from '../../model/rates/months.ts'
 import { currencyUnits, periodName } from './closes-texts.ts'
 import type { LoadedCloses } from './loaded-closes.ts'
 

@@ -4,7 +4,7 @@ import { CLOSES } from '../../i18n/closes.ts'
 import { SOURCES } from '../../i18n/source-texts.ts'
 import { inLanguage } from '../../i18n/table-texts.ts'
 import type { Language } from '../../model/formats.ts'
-import type { PeriodKind } from '../../model/months.ts'
+import type { PeriodKind } from '../../model/rates/months.ts'
 
 export const closesTexts = computed(() => inLanguage(CLOSES, language.value))
 export const sourceTexts = computed(() => ({

@@ -1,6 +1,6 @@
 import type { RateSide } from '../../api/responses.ts'
 import { formats, texts } from '../../components/view.ts'
-import { type PeriodCell, type PeriodFigure, type PeriodRow, periodHoles } from '../../model/months.ts'
+import { type PeriodCell, type PeriodFigure, type PeriodRow, periodHoles } from '../../model/rates/months.ts'
 import { closesTexts } from './closes-texts.ts'
 import type { LoadedCloses } from './loaded-closes.ts'
 

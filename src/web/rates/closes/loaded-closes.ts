@@ -5,8 +5,8 @@ import { serverTime } from '../../api/clock.ts'
 import type { PeriodsResponse, RateSide } from '../../api/responses.ts'
 import { useApi } from '../../components/use-api.ts'
 import { addDays, FIRST_DAY } from '../../model/days.ts'
-import { type KnownHoles, mergeHoles } from '../../model/holes.ts'
-import type { PeriodKind, SidePeriods } from '../../model/months.ts'
+import { type KnownHoles, mergeHoles } from '../../model/rates/holes.ts'
+import type { PeriodKind, SidePeriods } from '../../model/rates/months.ts'
 
 /** `year` is empty if the periods are years. */
 export type ClosesQuery = { pair: string; every: PeriodKind; year: string }

@@ -3,9 +3,9 @@ import { formats } from '../../components/view.ts'
 import { CURRENCIES } from '../../i18n/currencies.ts'
 import { PAGE } from '../../i18n/page.ts'
 import { inLanguage } from '../../i18n/table-texts.ts'
-import type { CurrencyRow } from '../../model/currency-rows.ts'
 import type { Download } from '../../model/files/table.ts'
 import type { Language } from '../../model/formats.ts'
+import type { CurrencyRow } from '../../model/rates/currency-rows.ts'
 
 /** Menu with the files of the rows. @param rows undefined until they are loaded */
 export function CurrencyFiles(props: {

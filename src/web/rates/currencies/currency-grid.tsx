@@ -1,7 +1,7 @@
 import { formats, setView, view } from '../../components/view.ts'
-import type { CurrencyRow, SortKey } from '../../model/currency-rows.ts'
-import { MAIN_CURRENCIES } from '../../model/currency-rows.ts'
 import { decimalSign } from '../../model/decimal.ts'
+import type { CurrencyRow, SortKey } from '../../model/rates/currency-rows.ts'
+import { MAIN_CURRENCIES } from '../../model/rates/currency-rows.ts'
 import { currencyTexts } from './currency-texts.ts'
 
 export type Sorting = { key: SortKey; isDescending: boolean }

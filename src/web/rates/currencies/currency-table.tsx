@@ -6,15 +6,15 @@ import { FailureNotice, Notice } from '../../components/notice.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { TableSearch } from '../../components/table-search.tsx'
 import { formats } from '../../components/view.ts'
-import { countryNames } from '../../model/countries.ts'
-import { listedCurrencies } from '../../model/currencies.ts'
+import { countryNames } from '../../model/rates/countries.ts'
+import { listedCurrencies } from '../../model/rates/currencies.ts'
 import {
   type CurrencyRow,
   MAIN_CURRENCIES,
   orderRows,
   type SortKey,
   sortRows,
-} from '../../model/currency-rows.ts'
+} from '../../model/rates/currency-rows.ts'
 import { matchesQuery } from '../../model/search.ts'
 import { missingDataTexts } from '../missing-data-texts.ts'
 import { CurrencyFiles } from './currency-files.tsx'

@@ -3,7 +3,12 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { apiRequest, type Failure } from '../../api/request.ts'
 import { isTransient, refreshCount } from '../../components/use-api.ts'
-import { type CurrencyRow, currencyRows, type UnitRate, unitConversions } from '../../model/currency-rows.ts'
+import {
+  type CurrencyRow,
+  currencyRows,
+  type UnitRate,
+  unitConversions,
+} from '../../model/rates/currency-rows.ts'
 
 const RETRY_MS = 8000
 

@@ -1,10 +1,10 @@
 // Table of exchange differences for its files. The workbook has the formulas of books, closing and difference.
 
 import type { Series } from '../../api/responses.ts'
-import { signedBalance } from '../../model/differential.ts'
 import type { Download } from '../../model/files/table.ts'
 import type { Language } from '../../model/formats.ts'
 import { routeParts, routeText } from '../../model/pasted/route.ts'
+import { signedBalance } from '../../model/rates/differential.ts'
 import { legSources } from '../pasted/leg-sources.ts'
 import { createWording } from '../pasted/lists-texts.ts'
 import { positionErrorText } from './position-error.ts'

@@ -3,7 +3,7 @@
 
 import { POSITIONS_KEY } from '../../api/session.ts'
 import { isDay } from '../../model/days.ts'
-import type { Position } from '../../model/differential.ts'
+import type { Position } from '../../model/rates/differential.ts'
 
 export const MAX_POSITIONS = 5000
 

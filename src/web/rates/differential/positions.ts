@@ -2,7 +2,7 @@
 
 import { effect, signal } from '@preact/signals'
 import { POSITIONS_KEY, signOuts } from '../../api/session.ts'
-import type { Position } from '../../model/differential.ts'
+import type { Position } from '../../model/rates/differential.ts'
 import { MAX_POSITIONS, readPositions, storePositions } from './position-store.ts'
 
 export const positions = signal<readonly Position[]>(readPositions())

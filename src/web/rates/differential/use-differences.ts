@@ -5,14 +5,14 @@ import { type BatchAnswer, type BatchEntry, convertBatch, isConverted } from '..
 import type { Failure } from '../../api/request.ts'
 import type { Conversion } from '../../api/responses.ts'
 import { refreshCount } from '../../components/use-api.ts'
+import { type ShownSide, SIDES, type SideRule } from '../../model/fragment.ts'
+import { failureReason } from '../../model/pasted/outcomes.ts'
 import {
   computeDifference,
   type ExchangeDifference,
   type Position,
   positionSide,
-} from '../../model/differential.ts'
-import { type ShownSide, SIDES, type SideRule } from '../../model/fragment.ts'
-import { failureReason } from '../../model/pasted/outcomes.ts'
+} from '../../model/rates/differential.ts'
 
 export type DifferenceRequest = {
   positions: readonly Position[]

@@ -6,8 +6,8 @@ import { inLanguage } from '../../i18n/table-texts.ts'
 import { numericDay } from '../../model/date-text.ts'
 import type { Download } from '../../model/files/table.ts'
 import type { Language } from '../../model/formats.ts'
-import type { Trend } from '../../model/history.ts'
 import type { CounterEntry } from '../../model/indicators.ts'
+import type { Trend } from '../../model/rates/history.ts'
 import type { LoadedIndicator } from './loaded-indicator.ts'
 
 /** Values by day, with all digits. */

@@ -2,11 +2,11 @@
 
 import { useMemo, useState } from 'preact/hooks'
 import { type ApiState, useApi } from '../../components/use-api.ts'
-import type { LineName } from '../../model/history.ts'
-import { type DayTable, mergeLines } from '../../model/history.ts'
-import { type KnownHoles, mergeHoles, type ResponseHoles } from '../../model/holes.ts'
 import type { ChartSubject } from '../../model/indicators.ts'
-import type { Point } from '../../model/statistics.ts'
+import type { LineName } from '../../model/rates/history.ts'
+import { type DayTable, mergeLines } from '../../model/rates/history.ts'
+import { type KnownHoles, mergeHoles, type ResponseHoles } from '../../model/rates/holes.ts'
+import type { Point } from '../../model/rates/statistics.ts'
 
 type IndicatorResponse = { points: readonly Point[]; holes?: ResponseHoles }
 type IndicatorDays = { from: string; to: string }

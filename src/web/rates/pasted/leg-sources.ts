@@ -3,11 +3,11 @@
 import type { Series } from '../../api/responses.ts'
 import { SOURCES } from '../../i18n/source-texts.ts'
 import { inLanguage } from '../../i18n/table-texts.ts'
-import { pairCode } from '../../model/currencies.ts'
 import { seriesTitle, sourceText } from '../../model/files/sources.ts'
 import type { SourceValue } from '../../model/files/table.ts'
 import type { Language } from '../../model/formats.ts'
-import type { ConversionLeg } from '../../model/support.ts'
+import { pairCode } from '../../model/rates/currencies.ts'
+import type { ConversionLeg } from '../../model/rates/support.ts'
 import { createWording } from './lists-texts.ts'
 
 type RoundedLeg = ConversionLeg & { rounded_to?: number }

@@ -2,7 +2,7 @@
 
 import { formats, texts } from '../../components/view.ts'
 import { oldLegAge, routeParts } from '../../model/pasted/route.ts'
-import type { ConversionLeg } from '../../model/support.ts'
+import type { ConversionLeg } from '../../model/rates/support.ts'
 import { listsTexts } from './lists-texts.ts'
 
 export function RouteText({ legs, day }: { legs: readonly ConversionLeg[]; day: string }) {

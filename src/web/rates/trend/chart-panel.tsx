@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { formats, setView, texts, view } from '../../components/view.ts'
 import type { FigureFormat } from '../../model/formats.ts'
-import { lineBreaks, type Trend, type TrendLine } from '../../model/history.ts'
+import { lineBreaks, type Trend, type TrendLine } from '../../model/rates/history.ts'
 import type { Chart } from './chart.ts'
 
 type DayIndex = { index: number; isSelected: boolean }

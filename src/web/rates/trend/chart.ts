@@ -2,7 +2,7 @@
 
 import uPlot from 'uplot'
 import type { Formats } from '../../model/formats.ts'
-import type { Trend } from '../../model/history.ts'
+import type { Trend } from '../../model/rates/history.ts'
 
 export type Chart = {
   /** @param breaks indexes of the days that follow a gap in the lines */

@@ -4,14 +4,14 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { HistoryResponse } from '../../api/responses.ts'
 import { useApi } from '../../components/use-api.ts'
 import { formats, view } from '../../components/view.ts'
-import type { ComparedLine } from '../../model/comparison.ts'
 import { addMonths } from '../../model/days.ts'
-import type { Trend } from '../../model/history.ts'
-import { mergeHoles } from '../../model/holes.ts'
+import type { ComparedLine } from '../../model/rates/comparison.ts'
+import type { Trend } from '../../model/rates/history.ts'
+import { mergeHoles } from '../../model/rates/holes.ts'
 import type { PairRange } from '../published-values.ts'
 import { dayHistoryPath, type LoadedHistory } from './loaded-history.ts'
 
-type Model = typeof import('../../model/comparison.ts')
+type Model = typeof import('../../model/rates/comparison.ts')
 
 export type ComparedHistory = {
   /** Undefined: not loaded, or `isMissing`. */
@@ -85,7 +85,7 @@ function useModel(isNeeded: boolean): { model?: Model; isFailed?: true } {
   const [state, setState] = useState<{ model?: Model; isFailed?: true }>({})
   useEffect(() => {
     if (!isNeeded || state.model) return
-    import('../../model/comparison.ts').then(
+    import('../../model/rates/comparison.ts').then(
       (model) => setState({ model }),
       () => setState({ isFailed: true }), // without a connection the chart shows the pair alone
     )

@@ -8,7 +8,7 @@ import { numericDay } from '../../model/date-text.ts'
 import { routeSeries, sourceText } from '../../model/files/sources.ts'
 import type { Download, TableColumn } from '../../model/files/table.ts'
 import type { Language } from '../../model/formats.ts'
-import type { Trend, TrendLine } from '../../model/history.ts'
+import type { Trend, TrendLine } from '../../model/rates/history.ts'
 import { loadSources, type PairRange } from '../published-values.ts'
 
 /**

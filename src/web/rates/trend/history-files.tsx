@@ -3,7 +3,7 @@ import { icons } from '../../components/icons.tsx'
 import { DownloadMenu } from '../../components/output/download-menu.tsx'
 import { setView, texts } from '../../components/view.ts'
 import type { Language } from '../../model/formats.ts'
-import type { Trend } from '../../model/history.ts'
+import type { Trend } from '../../model/rates/history.ts'
 import type { PairRange } from '../published-values.ts'
 import type { LoadedHistory } from './loaded-history.ts'
 

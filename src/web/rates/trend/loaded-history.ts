@@ -5,9 +5,9 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { HistoryPoint, HistoryResponse, RateSide } from '../../api/responses.ts'
 import { type ApiState, useApi } from '../../components/use-api.ts'
 import { view } from '../../components/view.ts'
-import { hasTwoSides } from '../../model/currencies.ts'
-import { type DayTable, mergeLines } from '../../model/history.ts'
-import { type KnownHoles, mergeHoles } from '../../model/holes.ts'
+import { hasTwoSides } from '../../model/rates/currencies.ts'
+import { type DayTable, mergeLines } from '../../model/rates/history.ts'
+import { type KnownHoles, mergeHoles } from '../../model/rates/holes.ts'
 
 export type LoadedHistory = {
   pair: string

@@ -1,8 +1,8 @@
 import { useMemo } from 'preact/hooks'
 import { formats, texts } from '../../components/view.ts'
 import type { FigureFormat } from '../../model/formats.ts'
-import type { Trend } from '../../model/history.ts'
-import { computeStatistics, type Point, type Statistics } from '../../model/statistics.ts'
+import type { Trend } from '../../model/rates/history.ts'
+import { computeStatistics, type Point, type Statistics } from '../../model/rates/statistics.ts'
 
 /**
  * @param isPublished the values are those of the bank, and their difference has all digits

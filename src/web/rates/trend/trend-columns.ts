@@ -3,7 +3,7 @@
 import { formats, texts } from '../../components/view.ts'
 import type { TableColumn } from '../../model/files/table.ts'
 import type { FigureFormat } from '../../model/formats.ts'
-import type { Trend } from '../../model/history.ts'
+import type { Trend } from '../../model/rates/history.ts'
 
 export type TrendColumn = {
   title: string

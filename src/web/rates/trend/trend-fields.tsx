@@ -3,7 +3,7 @@ import type { Series } from '../../api/responses.ts'
 import { CurrencyField } from '../../components/currency-field.tsx'
 import { icons } from '../../components/icons.tsx'
 import { formats, setView, texts, view } from '../../components/view.ts'
-import { type Currency, firstRateDay, listedCurrencies } from '../../model/currencies.ts'
+import { type Currency, firstRateDay, listedCurrencies } from '../../model/rates/currencies.ts'
 
 /** Fields for the two currencies of the chart, and for the comparison. @param days days of the chart */
 export function TrendFields(props: {

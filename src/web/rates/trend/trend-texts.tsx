@@ -2,8 +2,8 @@ import type { Conversion } from '../../api/responses.ts'
 import { useApi } from '../../components/use-api.ts'
 import { useDebounced } from '../../components/use-debounced.ts'
 import { formats, setView, texts, view } from '../../components/view.ts'
-import { foreignCurrency, lowerFirst } from '../../model/currencies.ts'
-import type { Trend } from '../../model/history.ts'
+import { foreignCurrency, lowerFirst } from '../../model/rates/currencies.ts'
+import type { Trend } from '../../model/rates/history.ts'
 
 /** Title of the chart, with the pair and days of its lines. */
 export function TrendTitle({ pair, trend }: { pair: string; trend: Trend | undefined }) {

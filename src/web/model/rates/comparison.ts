@@ -1,8 +1,8 @@
 // Compares the history of a pair: with another currency, as an index, or with another year. Index values are exact
 // fractions, rounded once. A line has its last value on days on which only the other has one.
 
-import { isDay } from './days.ts'
-import { countPlaces, decimalText, divideRounded, parseUnits } from './decimal.ts'
+import { isDay } from '../days.ts'
+import { countPlaces, decimalText, divideRounded, parseUnits } from '../decimal.ts'
 import type { Point } from './statistics.ts'
 
 export type ComparedLine = {

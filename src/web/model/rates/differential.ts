@@ -1,8 +1,8 @@
 // Exchange differences of positions in foreign currency. A liability has the balance times -1. Books and closing are
 // rounded to cents once each, so that every row ties with the ledger. The difference is closing minus books.
 
-import { decimalSign, roundPlaces, subtract, sumCents } from './decimal.ts'
-import type { ShownSide, SideRule } from './fragment.ts'
+import { decimalSign, roundPlaces, subtract, sumCents } from '../decimal.ts'
+import type { ShownSide, SideRule } from '../fragment.ts'
 
 export type PositionType = 'asset' | 'liability'
 export type Position = {

@@ -1,6 +1,6 @@
 // Writes a conversion as one line of plain text, which an accountant pastes beside an entry as its support.
 
-import type { Formats } from './formats.ts'
+import type { Formats } from '../formats.ts'
 
 /**
  * Published value that a rate was computed from. `inverse`: it was divided by. `covered_to`: the newest synchronized day,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MISSING_DATA } from '../../../src/web/i18n/missing-data.ts'
-import { inLanguage } from '../../../src/web/i18n/table-texts.ts'
-import { lineBreaks } from '../../../src/web/model/history.ts'
-import { mergeHoles } from '../../../src/web/model/holes.ts'
+import { MISSING_DATA } from '../../../../src/web/i18n/missing-data.ts'
+import { inLanguage } from '../../../../src/web/i18n/table-texts.ts'
+import { lineBreaks } from '../../../../src/web/model/rates/history.ts'
+import { mergeHoles } from '../../../../src/web/model/rates/holes.ts'
 
 const hole = (from: string, to: string) => ({ from, to })
 

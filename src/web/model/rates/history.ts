@@ -1,8 +1,8 @@
 // Merges the histories of a pair into one table by day, for chart, readout, table and files.
 
+import { addMonths } from '../days.ts'
+import type { Span, View } from '../fragment.ts'
 import type { ComparedLine } from './comparison.ts'
-import { addMonths } from './days.ts'
-import type { Span, View } from './fragment.ts'
 import type { Hole } from './holes.ts'
 import type { Point } from './statistics.ts'
 

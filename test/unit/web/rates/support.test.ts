@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PAGE } from '../../../src/web/i18n/page.ts'
-import { inLanguage } from '../../../src/web/i18n/table-texts.ts'
-import { createFormats } from '../../../src/web/model/formats.ts'
-import { type ConversionLeg, supportLine } from '../../../src/web/model/support.ts'
+import { PAGE } from '../../../../src/web/i18n/page.ts'
+import { inLanguage } from '../../../../src/web/i18n/table-texts.ts'
+import { createFormats } from '../../../../src/web/model/formats.ts'
+import { type ConversionLeg, supportLine } from '../../../../src/web/model/rates/support.ts'
 
 const AT = Date.parse('2026-11-23T05:52:10Z')
 const EURO: ConversionLeg = {

@@ -1,7 +1,7 @@
 // Rows of the table of all currencies: their price in colones, and the value that the bank published.
 
-import { addMonths } from './days.ts'
-import { decimalSign, subtract } from './decimal.ts'
+import { addMonths } from '../days.ts'
+import { decimalSign, subtract } from '../decimal.ts'
 import { percentage } from './statistics.ts'
 import type { ConversionLeg } from './support.ts'
 

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compareCurrencies, compareYears } from '../../../src/web/model/comparison.ts'
-import { decimalText } from '../../../src/web/model/decimal.ts'
-import { fc } from '../../support/fast-check.ts'
+import { decimalText } from '../../../../src/web/model/decimal.ts'
+import { compareCurrencies, compareYears } from '../../../../src/web/model/rates/comparison.ts'
+import { fc } from '../../../support/fast-check.ts'
 
 const points = (values: Record<string, string>) =>
   Object.entries(values).map(([date, value]) => ({ date, value }))

@@ -1,6 +1,6 @@
 // First, lowest, highest, mean, last and change of a history, computed on whole numbers of units.
 
-import { countPlaces, decimalText, divideRounded, parseUnits, quotientText } from './decimal.ts'
+import { countPlaces, decimalText, divideRounded, parseUnits, quotientText } from '../decimal.ts'
 
 export type Point = { date: string; value: string }
 

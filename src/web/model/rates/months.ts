@@ -1,8 +1,8 @@
 // Rows of months, quarters and years: close, mean, lowest and highest, as the API returns them. A period without values
 // is an empty row, so that the user notices it. No value is computed here.
 
-import { addDays, addMonths } from './days.ts'
-import type { View } from './fragment.ts'
+import { addDays, addMonths } from '../days.ts'
+import type { View } from '../fragment.ts'
 import type { Hole, KnownHoles } from './holes.ts'
 
 export const STATS = ['last', 'mean', 'low', 'high'] as const

@@ -2,21 +2,21 @@
 
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { roundPlaces, sumCents } from '../../../src/web/model/decimal.ts'
+import { roundPlaces, sumCents } from '../../../../src/web/model/decimal.ts'
+import { escapeFormula, unescapeFormula } from '../../../../src/web/model/files/csv.ts'
+import { createFormats } from '../../../../src/web/model/formats.ts'
+import { encodeCopy } from '../../../../src/web/model/pasted/copy.ts'
+import { computeOutcomes, sumOutcomes } from '../../../../src/web/model/pasted/outcomes.ts'
+import { oldLegAge, rateText, routeParts, routeText } from '../../../../src/web/model/pasted/route.ts'
+import type { PastedRow } from '../../../../src/web/model/pasted/rows.ts'
 import {
   computeDifference,
   computeTotals,
   positionSide,
   signedBalance,
-} from '../../../src/web/model/differential.ts'
-import { escapeFormula, unescapeFormula } from '../../../src/web/model/files/csv.ts'
-import { createFormats } from '../../../src/web/model/formats.ts'
-import { encodeCopy } from '../../../src/web/model/pasted/copy.ts'
-import { computeOutcomes, sumOutcomes } from '../../../src/web/model/pasted/outcomes.ts'
-import { oldLegAge, rateText, routeParts, routeText } from '../../../src/web/model/pasted/route.ts'
-import type { PastedRow } from '../../../src/web/model/pasted/rows.ts'
-import type { ConversionLeg } from '../../../src/web/model/support.ts'
-import { parsePositions } from '../../../src/web/rates/differential/position-store.ts'
+} from '../../../../src/web/model/rates/differential.ts'
+import type { ConversionLeg } from '../../../../src/web/model/rates/support.ts'
+import { parsePositions } from '../../../../src/web/rates/differential/position-store.ts'
 
 const SIDES = { compra: 'Compra', venta: 'Venta', referencia: 'Referencia' }
 const FORMATS = createFormats('es')

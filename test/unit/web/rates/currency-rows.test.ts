@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { countryNames } from '../../../src/web/model/countries.ts'
+import { createFormats } from '../../../../src/web/model/formats.ts'
+import { countryNames } from '../../../../src/web/model/rates/countries.ts'
 import {
   type CurrencyRow,
   currencyRows,
@@ -9,9 +10,8 @@ import {
   sortRows,
   type UnitRate,
   unitConversions,
-} from '../../../src/web/model/currency-rows.ts'
-import { createFormats } from '../../../src/web/model/formats.ts'
-import { matchesQuery } from '../../../src/web/model/search.ts'
+} from '../../../../src/web/model/rates/currency-rows.ts'
+import { matchesQuery } from '../../../../src/web/model/search.ts'
 
 const es = createFormats('es')
 const name = (code: string) => es.currency(code) ?? code

@@ -1,6 +1,6 @@
 // Holes of a history: days that were never synchronized, unlike days without a value.
 
-import { addDays } from './days.ts'
+import { addDays } from '../days.ts'
 
 export type Hole = { from: string; to: string }
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createFormats } from '../../../../src/web/model/formats.ts'
 import {
   firstRateDay,
   foreignCurrency,
   hasTwoSides,
   listedCurrencies,
-} from '../../../src/web/model/currencies.ts'
-import { createFormats } from '../../../src/web/model/formats.ts'
-import { lineBreaks, mergeLines, spanRange } from '../../../src/web/model/history.ts'
+} from '../../../../src/web/model/rates/currencies.ts'
+import { lineBreaks, mergeLines, spanRange } from '../../../../src/web/model/rates/history.ts'
 
 const points = (...days: string[]) => days.map((date, index) => ({ date, value: `${index + 1}` }))
 

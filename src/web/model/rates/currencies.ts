@@ -1,6 +1,6 @@
 // Currencies and pairs of the stored series.
 
-import type { Formats } from './formats.ts'
+import type { Formats } from '../formats.ts'
 
 type CurrencyPair = { base_currency: string; quote_currency: string }
 

@@ -7,7 +7,7 @@ import {
   periodHoles,
   periodRows,
   STATS,
-} from '../../../src/web/model/months.ts'
+} from '../../../../src/web/model/rates/months.ts'
 
 /** Point with four equal figures. */
 const point = (date: string, value: string, isPartial = false): PeriodPoint => {
