@@ -46,7 +46,7 @@ export type FetchRequest = {
   table: string
   indicator: string | undefined
   window: Window
-  /** Bypasses the cache of the session. */
+  /** Bypasses the cache of the connection. */
   again?: boolean
 }
 
@@ -142,9 +142,9 @@ export type RequestTuning = {
 }
 
 /** Connection of a run to a provider. */
-export type SourceSession = {
+export type SourceConnection = {
   /**
-   * Reads a window of any length; the session splits it as its source requires.
+   * Reads a window of any length; the connection splits it as its source requires.
    * @throws UnsynchronizedFailure when the source works, but has not synchronized some of the days itself
    * @throws FetchFailure when the source does not return a valid answer
    */
@@ -205,7 +205,7 @@ export type KnownIndicator = {
 export type IndicatorFacts = { name: string; unit: string | null; periodicity: string | null }
 
 /** Connection of a run to the indicators of a provider. Requests have the pace of the provider. */
-export type IndicatorSession = {
+export type IndicatorConnection = {
   /**
    * Reads one window with one request.
    * @throws FetchFailure without a valid answer; its fact has the status with which the source refused code or token
@@ -213,7 +213,7 @@ export type IndicatorSession = {
   read(code: string, window: Window): Promise<SourceAnswer>
   /** @throws FetchFailure like `read` */
   readFacts(code: string): Promise<IndicatorFacts>
-  /** As of SourceSession. */
+  /** As of SourceConnection. */
   readonly sourceDay: IsoDate | undefined
 }
 
@@ -230,7 +230,7 @@ export type IndicatorSource = {
     settings: ProviderSettings & { token: string },
     signal: AbortSignal,
     tuning?: RequestTuning,
-  ): IndicatorSession
+  ): IndicatorConnection
 }
 
 /** Source of rates. */
@@ -266,7 +266,7 @@ export type Provider = {
   catalogue: readonly CatalogueSeries[]
   /** Groups in the order of reading: most important first, beginning with the group of the benchmark. */
   groups: readonly SeriesGroup[]
-  connect(settings: ProviderSettings, signal: AbortSignal, tuning?: RequestTuning): SourceSession
+  connect(settings: ProviderSettings, signal: AbortSignal, tuning?: RequestTuning): SourceConnection
   /** Loads the reader of files from its website; undefined: it has no files. */
   spreadsheets?: () => Promise<SpreadsheetReader>
   /** Loads the source of its indicators; undefined: it has none. */

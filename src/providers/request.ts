@@ -41,7 +41,7 @@ export type Requester = {
   /**
    * Returns the result of `read` on the body. Errors of `read` get the name of the request and an excerpt of the body.
    * @throws RefusedFailure for 401, 403 and 404; UnsynchronizedFailure for days that the source does not have;
-   * FetchFailure for every other invalid answer; the reason of the signal when the session was aborted
+   * FetchFailure for every other invalid answer; the reason of the signal when the connection was aborted
    */
   get<T>(request: SourceRequest, read: BodyReader<T>): Promise<T>
   /** Current day in the time zone of the provider, from the Date of the last good answer. */

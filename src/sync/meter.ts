@@ -3,7 +3,7 @@
 import {
   type FetchRequest,
   type SeriesGroup,
-  type SourceSession,
+  type SourceConnection,
   UnsynchronizedFailure,
   type Window,
 } from '../providers/provider.ts'
@@ -15,8 +15,8 @@ import { historyFloor, remainingDays } from './windows/order.ts'
 import { REREAD_DAYS, splitWindows } from './windows/plan.ts'
 
 export type Meter = {
-  /** Returns the session with counted requests. */
-  over(session: SourceSession): SourceSession
+  /** Returns the connection with counted requests. */
+  over(connection: SourceConnection): SourceConnection
   /** True when the run began with history to read; false for a run over a range. */
   readonly readsHistory: boolean
   progress(): RunProgress
@@ -81,13 +81,13 @@ export function createMeter(
       groups.some((group) =>
         remainingGroupDays(group).some(({ from }) => from <= historyFloor(group, backfillFrom)),
       ),
-    over: (session) => {
+    over: (connection) => {
       // The other members are inherited.
-      const read: SourceSession['read'] = async (request) => {
+      const read: SourceConnection['read'] = async (request) => {
         let answered = false
         last = findGroup(request)
         try {
-          const answer = await session.read(request)
+          const answer = await connection.read(request)
           answered = true
           return answer
         } catch (error) {
@@ -97,7 +97,7 @@ export function createMeter(
           if (last) count(last, answered)
         }
       }
-      return Object.assign(Object.create(session), { read })
+      return Object.assign(Object.create(connection), { read })
     },
     progress() {
       const remaining = new Map(groups.map((group) => [group.name, remainingRequests(group)]))

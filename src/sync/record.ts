@@ -76,7 +76,7 @@ export function unsynchronizedProblem(state: RunContext): string | undefined {
   return unsynchronizedInWords(lacking, state.needsExtraRequests)
 }
 
-/** Adds the notices of a session. `of`: the provider. */
+/** Adds the notices of a connection. `of`: the provider. */
 export function addNotices(problems: Problems, notices: readonly Notice[], of: string): void {
   for (const { message, isRefused } of notices) {
     problems.add(isRefused ? { message, failure: { code: 'token_refused', of } } : { message }, of)

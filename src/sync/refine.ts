@@ -3,7 +3,7 @@
 // Coverage `exact` records requested days, so that none is requested twice.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Provider, SeriesGroup, SourceSession, Window } from '../providers/provider.ts'
+import type { Provider, SeriesGroup, SourceConnection, Window } from '../providers/provider.ts'
 import { errorReason } from '../runtime/errors.ts'
 import { lostDatabaseError } from '../runtime/storage-error.ts'
 import { atomically, type Lock } from '../store/engine.ts'
@@ -95,13 +95,13 @@ async function refineProvider(
   request: ProviderRequest,
 ): Promise<SyncRunRow[]> {
   const refining: OpenRefining = { runId: undefined, from: LATEST_DAY, totals: newTotals(), closedRuns: [] }
-  let session: SourceSession | undefined
+  let connection: SourceConnection | undefined
   try {
-    session = provider.connect(deps.settings(provider), request.signal)
+    connection = provider.connect(deps.settings(provider), request.signal)
     for (const group of provider.groups) {
       let before: IsoDate | undefined = LATEST_DAY
-      while (session.exact && before !== undefined) {
-        before = await refineWindow(deps, provider, session, group, { before, request, refining })
+      while (connection.exact && before !== undefined) {
+        before = await refineWindow(deps, provider, connection, group, { before, request, refining })
         if (before !== undefined) await sleep(PAUSE_MS, undefined, { signal: request.signal })
       }
     }
@@ -114,7 +114,7 @@ async function refineProvider(
     refining.totals.problems.add(problem, of)
     if (!request.signal.aborted) deps.log.error('refining failed', { cause })
   }
-  addNotices(refining.totals.problems, session?.notices() ?? [], provider.code)
+  addNotices(refining.totals.problems, connection?.notices() ?? [], provider.code)
   await closeRecord(deps, refining, request.signal.aborted)
   return refining.closedRuns
 }
@@ -123,7 +123,7 @@ async function refineProvider(
 async function refineWindow(
   deps: SyncDeps,
   provider: Provider,
-  session: SourceSession,
+  connection: SourceConnection,
   group: SeriesGroup,
   position: { before: IsoDate; request: ProviderRequest; refining: OpenRefining },
 ): Promise<IsoDate | undefined> {
@@ -151,7 +151,7 @@ async function refineWindow(
     const most = { from: latest(addDays(to, 1 - group.chunkDays), EARLIEST_DAY), to, earliestCommit }
     const window = { from: (await findRefinableDay(db, ids, most, 'oldest')) ?? to, to }
     const runId = await openRecord(deps, refining, context, window)
-    const state: RunState = Object.assign(context, { runId, session, ...refining.totals })
+    const state: RunState = Object.assign(context, { runId, connection, ...refining.totals })
     const codes: string[] = []
     for (const { id, external_code } of series) {
       if ((await findRefinableDay(db, [id], { ...window, earliestCommit })) !== undefined)

@@ -4,7 +4,7 @@
 import { hashOfSecret } from '../domain/access/secrets.ts'
 import { dueDay, dueInWords, isBenchmark } from '../domain/rates/freshness.ts'
 import { lacksOnlyUnsynchronizedDays } from '../domain/rates/unsynchronized.ts'
-import type { Provider, ProviderSettings, SourceSession, Window } from '../providers/provider.ts'
+import type { Provider, ProviderSettings, SourceConnection, Window } from '../providers/provider.ts'
 import { AppError, errorReason } from '../runtime/errors.ts'
 import type { Log, LogFields } from '../runtime/log.ts'
 import { lostDatabaseError } from '../runtime/storage-error.ts'
@@ -129,12 +129,12 @@ async function recordRun(
   const { context, meter } = await openRecord(deps, provider, request, { settings, lock })
   const about = { run: context.runId, provider: provider.code, trigger: request.trigger }
   log.info('sync started', about)
-  let session: SourceSession | undefined
+  let connection: SourceConnection | undefined
   try {
     if ('unreadable' in settings) throw settings.unreadable
     using _progress = logHistoryProgress(deps, meter, about)
-    session = provider.connect(settings, request.signal)
-    const state = Object.assign(context, { session: meter.over(session) })
+    connection = provider.connect(settings, request.signal)
+    const state = Object.assign(context, { connection: meter.over(connection) })
     if (request.range) await readRange(state, provider.groups, request.range)
     else await readEverything(state, provider.groups, deps.backfillFrom)
   } catch (error) {
@@ -154,7 +154,7 @@ async function recordRun(
   }
   const unsynchronized = unsynchronizedProblem(context)
   if (unsynchronized !== undefined) context.problems.add({ message: unsynchronized }, provider.code)
-  const notices = session?.notices() ?? []
+  const notices = connection?.notices() ?? []
   const tokenOnly = context.problems.size === 0 && notices.length > 0 && notices.every(({ token }) => token)
   addNotices(context.problems, notices, provider.code)
   for (const problem of context.problems.messages) log.warn('sync problem', { ...about, problem })

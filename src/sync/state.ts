@@ -1,6 +1,6 @@
 // State of one run: filled at its start, updated after each committed window.
 
-import type { Provider, SeriesGroup, SourceSession, Window } from '../providers/provider.ts'
+import type { Provider, SeriesGroup, SourceConnection, Window } from '../providers/provider.ts'
 import type { Lock } from '../store/engine.ts'
 import type { SeriesRow } from '../store/rates/series.ts'
 import type { SyncCounts } from '../store/rates/sync-runs.ts'
@@ -51,7 +51,7 @@ export type RunContext = {
 }
 
 /** State of a run that is connected to its provider. */
-export type RunState = RunContext & { readonly session: SourceSession }
+export type RunState = RunContext & { readonly connection: SourceConnection }
 
 /** Returns the enabled series of a group that this run has not refused. */
 export function enabledSeries(state: RunContext, group: SeriesGroup): SeriesRow[] {

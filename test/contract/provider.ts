@@ -44,8 +44,8 @@ export function testProvider(name: string, sample: ProviderSample): void {
   testDeclaration(name, provider)
 
   test(`${name}: a valid answer has each value as published`, async (t) => {
-    const { session } = await open(t, sample, { body: valid.body })
-    const { listed, observations } = await session.read(valid.ask)
+    const { connection } = await open(t, sample, { body: valid.body })
+    const { listed, observations } = await connection.read(valid.ask)
     assert.deepEqual(
       observations.map(({ code, day, value }) => [code, day, canonicalNumber(value)]),
       valid.values,
@@ -54,14 +54,14 @@ export function testProvider(name: string, sample: ProviderSample): void {
     for (const { code, value, roundedTo } of observations) {
       assert.ok(codes.has(code), `${code} is listed`)
       assert.ok(valid.body.includes(value), `${value} stands so in the answer`)
-      assert.equal(roundedTo === undefined, session.exact)
+      assert.equal(roundedTo === undefined, connection.exact)
     }
-    assert.deepEqual(session.notices(), [])
+    assert.deepEqual(connection.notices(), [])
   })
 
   test(`${name}: an empty answer is valid`, async (t) => {
-    const { session } = await open(t, sample, { body: empty.body })
-    assert.deepEqual((await session.read(empty.ask)).observations, [])
+    const { connection } = await open(t, sample, { body: empty.body })
+    assert.deepEqual((await connection.read(empty.ask)).observations, [])
   })
 
   const failing: [title: string, manner: Manner][] = [
@@ -87,13 +87,13 @@ export function testProvider(name: string, sample: ProviderSample): void {
   ]
   for (const [title, manner] of failing) {
     test(`${name}: ${title} is a failure`, async (t) => {
-      const { session, source } = await open(t, sample, manner)
-      await assert.rejects(session.read(valid.ask), isFailureWithoutSecret(token))
+      const { connection, source } = await open(t, sample, manner)
+      await assert.rejects(connection.read(valid.ask), isFailureWithoutSecret(token))
       assert.ok(source.seen.length > 0, 'it was asked')
       source.manner = { body: valid.body }
       // The next window is requested again. A refused token may have been dropped.
       if (title !== 'HTTP 401')
-        assert.equal((await session.read(valid.ask)).observations.length, valid.values.length)
+        assert.equal((await connection.read(valid.ask)).observations.length, valid.values.length)
     })
   }
 
@@ -116,8 +116,8 @@ export function testProvider(name: string, sample: ProviderSample): void {
   }
   for (const [title, manner, message] of refusals) {
     test(`${name}: the message names ${title}`, async (t) => {
-      const { session, source } = await open(t, sample, manner)
-      await assert.rejects(session.read(valid.ask), message)
+      const { connection, source } = await open(t, sample, manner)
+      await assert.rejects(connection.read(valid.ask), message)
       for (const { headers } of source.seen) {
         assert.notEqual(JSON.parse(headers).accept ?? '*/*', '*/*', 'requests say which form they take')
       }
@@ -129,71 +129,71 @@ export function testProvider(name: string, sample: ProviderSample): void {
     test(`${name}: UnsynchronizedFailure has the days, without a retry or a wait`, async (t) => {
       const waits: number[] = []
       const sleep = async (ms: number) => void waits.push(ms)
-      const { session, source } = await open(t, sample, unsynchronized.reply, { sleep })
-      await assert.rejects(session.read(valid.ask), (error) => {
+      const { connection, source } = await open(t, sample, unsynchronized.reply, { sleep })
+      await assert.rejects(connection.read(valid.ask), (error) => {
         assert.ok(error instanceof UnsynchronizedFailure, String(error))
         assert.deepEqual(error.days, unsynchronized.days)
         return isFailureWithoutSecret(token)(error)
       })
       assert.deepEqual([source.seen.length, waits], [1, []])
       source.manner = { body: valid.body }
-      assert.equal((await session.read(valid.ask)).observations.length, valid.values.length)
-      assert.deepEqual([session.notices(), waits], [[], []])
+      assert.equal((await connection.read(valid.ask)).observations.length, valid.values.length)
+      assert.deepEqual([connection.notices(), waits], [[], []])
     })
   }
 
   if (token !== undefined) {
     test(`${name}: the token is in the header of requests only`, async (t) => {
-      const { session, source } = await open(t, sample, { body: valid.body })
-      await session.read(valid.ask)
+      const { connection, source } = await open(t, sample, { body: valid.body })
+      await connection.read(valid.ask)
       for (const { path, headers } of source.seen) {
         assert.ok(headers.includes(token))
         assert.ok(!path.includes(token))
       }
       for (const echo of [200, 400, 500, 401]) {
         source.manner = { echo }
-        const result = await session.read(valid.ask).then(JSON.stringify, String)
+        const result = await connection.read(valid.ask).then(JSON.stringify, String)
         assert.match(result, /Failure/)
         assert.ok(!result.includes(token), result)
       }
-      assert.ok(!JSON.stringify(session.notices()).includes(token))
+      assert.ok(!JSON.stringify(connection.notices()).includes(token))
     })
   }
 
   test(`${name}: sourceDay is in the time zone of the provider`, async (t) => {
-    const { session, source } = await open(t, sample, { body: valid.body })
-    assert.equal(session.sourceDay, undefined)
+    const { connection, source } = await open(t, sample, { body: valid.body })
+    assert.equal(connection.sourceDay, undefined)
     for (let hour = 0; hour < 24; hour += 3) {
       const instant = new Date(Date.UTC(2026, 2, 24, hour, 30))
       source.manner = { headers: { Date: instant.toUTCString() }, body: valid.body }
-      await session.read({ ...valid.ask, again: true })
+      await connection.read({ ...valid.ask, again: true })
       assert.equal(
-        session.sourceDay,
+        connection.sourceDay,
         currentDay(() => instant, provider.timeZone),
       )
     }
     source.manner = { headers: { Date: 'Tue Mar 24 12:00:00 2026' }, body: valid.body }
-    await session.read({ ...valid.ask, again: true })
-    assert.equal(session.sourceDay, undefined, 'a Date without a zone')
+    await connection.read({ ...valid.ask, again: true })
+    assert.equal(connection.sourceDay, undefined, 'a Date without a zone')
   })
 
-  test(`${name}: an aborted session stops at once, with the reason`, async (t) => {
-    const { session, source, abort } = await open(t, sample, 'hang', { timeoutMs: 60_000 })
+  test(`${name}: an aborted connection stops at once, with the reason`, async (t) => {
+    const { connection, source, abort } = await open(t, sample, 'hang', { timeoutMs: 60_000 })
     const reason = new Error('shutting down')
-    const reading = session.read(valid.ask)
+    const reading = connection.read(valid.ask)
     await until(() => source.seen.length > 0)
     abort.abort(reason)
     await assert.rejects(reading, (error) => error === reason)
-    await assert.rejects(session.read(valid.ask), (error) => error === reason)
+    await assert.rejects(connection.read(valid.ask), (error) => error === reason)
     assert.equal(source.seen.length, 1)
   })
 
   test(`${name}: requests have the User-Agent and wait for the pace`, async (t) => {
     const waits: number[] = []
     const sleep = async (ms: number) => void waits.push(ms)
-    const { session, source } = await open(t, sample, { body: valid.body }, { sleep }, 3_600_000)
-    await session.read(valid.ask)
-    await session.read({ ...valid.ask, again: true })
+    const { connection, source } = await open(t, sample, { body: valid.body }, { sleep }, 3_600_000)
+    await connection.read(valid.ask)
+    await connection.read({ ...valid.ask, again: true })
     for (const { userAgent } of source.seen) assert.equal(userAgent, 'cambista/test')
     assert.ok(waits.length > 0 && waits.every((ms) => ms > 3_000_000 && ms <= 3_600_000), String(waits))
   })
@@ -211,7 +211,7 @@ async function open(
   const settings = { url: source.url, token, paceMs, userAgent: 'cambista/test' }
   const quick = { sleep: async () => undefined, timeoutMs: 60_000, ...tuning }
   if (manner === 'hang' && tuning.timeoutMs === undefined) quick.timeoutMs = 250
-  return { source, abort, session: provider.connect(settings, abort.signal, quick) }
+  return { source, abort, connection: provider.connect(settings, abort.signal, quick) }
 }
 
 /** Returns an assertion for a FetchFailure without the token. */

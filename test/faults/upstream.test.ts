@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { startBank } from '../../src/demo/bank.ts'
-import { bccr, openSession } from '../../src/providers/bccr/bccr.ts'
+import { bccr, openBccrConnection } from '../../src/providers/bccr/bccr.ts'
 import { selectCoverage } from '../../src/store/rates/coverage.ts'
 import { selectRatesOfSeries } from '../../src/store/rates/rates.ts'
 import { selectSeries } from '../../src/store/rates/series.ts'
@@ -120,7 +120,7 @@ for (const [service, token] of Object.entries(SERVICES)) {
       const provider = {
         ...bccr,
         connect: (...[settings, signal]: Parameters<typeof bccr.connect>) =>
-          openSession(settings, signal, tuning),
+          openBccrConnection(settings, signal, tuning),
       }
       const request = { trigger: 'cli' as const, range: undefined, signal: new AbortController().signal }
       const [result] = await syncAll({ ...desk.deps, settings }, [provider], request)

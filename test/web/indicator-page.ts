@@ -1,7 +1,7 @@
 // An app with indicators for tests of the page: interest rates, an index by month, an amount, and counters.
 
 import { after, type TestContext } from 'node:test'
-import { bccrIndicators } from '../../src/providers/bccr/indicators/session.ts'
+import { bccrIndicators } from '../../src/providers/bccr/indicators/indicator-source.ts'
 import { dayNumber, type IsoDate } from '../../src/values/dates.ts'
 import { startIndicatorApp } from '../support/rates/indicator-app.ts'
 import { fillPageApp, NOW, type PageApp, TODAY } from './support.ts'

@@ -2,7 +2,7 @@
 // facts.
 
 import type { CatalogueSeries, Provider, Window } from '../provider.ts'
-import { openExactSession } from '../session.ts'
+import { openExactConnection } from '../source-connection.ts'
 
 const TIME_ZONE = 'America/Guatemala'
 const TABLE = 'banguat'
@@ -47,7 +47,7 @@ export const banguat: Provider = {
   catalogue: [dollarSide('compra'), dollarSide('venta')],
   groups: [{ name: TABLE, table: TABLE, indicators: undefined, chunkDays: 366, startsOn: undefined }],
   connect: (settings, signal, tuning) =>
-    openExactSession(
+    openExactConnection(
       settings,
       signal,
       { timeZone: TIME_ZONE, tuning },

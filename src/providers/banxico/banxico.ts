@@ -2,7 +2,7 @@
 // has the facts.
 
 import { FetchFailure, type FetchRequest, type Provider, type SourceAnswer } from '../provider.ts'
-import { openExactSession, type SessionTools } from '../session.ts'
+import { type ConnectionTools, openExactConnection } from '../source-connection.ts'
 import { banxicoCatalogue, SERIES_IDS, TABLE } from './catalogue.ts'
 
 const TIME_ZONE = 'America/Mexico_City'
@@ -60,7 +60,7 @@ export const banxico: Provider = {
     let refusal: FetchFailure | undefined
     const readWindow = async (
       { window }: FetchRequest,
-      { requester, notify, notifyWeekly }: SessionTools,
+      { requester, notify, notifyWeekly }: ConnectionTools,
     ) => {
       if (refusal) throw refusal
       if (!/^[\x21-\x7e]+$/.test(token)) {
@@ -106,6 +106,6 @@ export const banxico: Provider = {
         throw error
       }
     }
-    return openExactSession(settings, signal, { timeZone: TIME_ZONE, tuning }, readWindow)
+    return openExactConnection(settings, signal, { timeZone: TIME_ZONE, tuning }, readWindow)
   },
 }

@@ -8,7 +8,7 @@ import type {
   ProviderSettings,
   RequestTuning,
   SourceAnswer,
-  SourceSession,
+  SourceConnection,
 } from '../provider.ts'
 import { createRequester, RefusedFailure } from '../request.ts'
 import { bccrCatalogue, DOLLAR_TABLE, PARITY_TABLE } from './catalogue.ts'
@@ -48,17 +48,17 @@ export const bccr: Provider = {
     },
     { name: PARITY_TABLE, table: PARITY_TABLE, indicators: undefined, chunkDays: 92, startsOn: undefined },
   ],
-  connect: openSession,
+  connect: openBccrConnection,
   spreadsheets: async () => (await import('./sheets/read.ts')).readBankFile,
-  indicators: async () => (await import('./indicators/session.ts')).bccrIndicators,
+  indicators: async () => (await import('./indicators/indicator-source.ts')).bccrIndicators,
 }
 
-/** Opens a session; `tuning` overrides its waits and bounds in tests. */
-export function openSession(
+/** Opens a connection; `tuning` overrides its waits and bounds in tests. */
+export function openBccrConnection(
   settings: ProviderSettings,
   signal: AbortSignal,
   tuning: RequestTuning = {},
-): SourceSession {
+): SourceConnection {
   const url = settings.url.replace(/\/+$/, '')
   const requester = createRequester({ ...settings, timeZone: TIME_ZONE }, signal, tuning)
   const readSite = createSiteReader(requester, url)

@@ -2,7 +2,7 @@
 
 import type { Provider, SourceAnswer, Window } from '../provider.ts'
 import { RefusedFailure } from '../request.ts'
-import { openExactSession, type SessionTools } from '../session.ts'
+import { type ConnectionTools, openExactConnection } from '../source-connection.ts'
 import { CURRENCY_CODES, ecbCatalogue, TABLE } from './catalogue.ts'
 
 const TIME_ZONE = 'Europe/Berlin'
@@ -50,7 +50,7 @@ export const ecb: Provider = {
   connect(settings, signal, tuning) {
     const base = settings.url.replace(/\/+$/, '')
     let isListRefused = false
-    const readKey = (key: string, window: Window, { requester, notifyWeekly }: SessionTools) =>
+    const readKey = (key: string, window: Window, { requester, notifyWeekly }: ConnectionTools) =>
       requester.get(
         {
           ...{ name: TABLE, url: ratesUrl(base, key, window), isFixed: true },
@@ -65,17 +65,22 @@ export const ecb: Provider = {
           return answer
         },
       )
-    return openExactSession(settings, signal, { timeZone: TIME_ZONE, tuning }, async ({ window }, tools) => {
-      if (isListRefused) return readKey('', window, tools)
-      try {
-        return await readKey(CURRENCY_CODES.join('+'), window, tools)
-      } catch (error) {
-        if (!(error instanceof RefusedFailure) || error.status !== 404) throw error
-        const answer = await readKey('', window, tools)
-        isListRefused = true
-        return answer
-      }
-    })
+    return openExactConnection(
+      settings,
+      signal,
+      { timeZone: TIME_ZONE, tuning },
+      async ({ window }, tools) => {
+        if (isListRefused) return readKey('', window, tools)
+        try {
+          return await readKey(CURRENCY_CODES.join('+'), window, tools)
+        } catch (error) {
+          if (!(error instanceof RefusedFailure) || error.status !== 404) throw error
+          const answer = await readKey('', window, tools)
+          isListRefused = true
+          return answer
+        }
+      },
+    )
   },
 }
 

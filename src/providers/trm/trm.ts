@@ -2,7 +2,7 @@
 // range of days; each day of it is an observation. README.md has the facts.
 
 import type { Provider } from '../provider.ts'
-import { openExactSession } from '../session.ts'
+import { openExactConnection } from '../source-connection.ts'
 
 const TRM = 'TRM'
 const TIME_ZONE = 'America/Bogota'
@@ -59,7 +59,7 @@ export const trm: Provider = {
   ],
   groups: [{ name: TRM, table: TRM, indicators: [TRM], chunkDays: 3660, startsOn: undefined }],
   connect: (settings, signal, tuning) =>
-    openExactSession(
+    openExactConnection(
       settings,
       signal,
       { timeZone: TIME_ZONE, tuning },

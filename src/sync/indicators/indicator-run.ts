@@ -77,7 +77,7 @@ export async function readIndicators(
   const facts = { goodRunEnd, isNewestOnly, timeZone: provider.timeZone, ...holes }
   if (!nextIndicatorWindow(await loadPlan(deps, facts), clock())) return undefined
   const reading: IndicatorReading = {
-    ...{ deps, provider, source, session: source.connect(settings, request.signal) },
+    ...{ deps, provider, source, connection: source.connect(settings, request.signal) },
     ...newRecord(),
     ...{ failures: 0, isTokenRefused: false, ...holes },
   }

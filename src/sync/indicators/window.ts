@@ -4,7 +4,7 @@
 import { plainName } from '../../providers/plain-name.ts'
 import {
   FetchFailure,
-  type IndicatorSession,
+  type IndicatorConnection,
   type IndicatorSource,
   type Provider,
   type SourceAnswer,
@@ -46,7 +46,7 @@ export type IndicatorReading = SourceHoles & {
   readonly deps: SyncDeps
   readonly provider: Provider
   readonly source: IndicatorSource
-  readonly session: IndicatorSession
+  readonly connection: IndicatorConnection
   runId: number | undefined
   from: IsoDate
   to: IsoDate
@@ -116,12 +116,12 @@ async function readAnswer(
   { row, window, isHistory }: IndicatorWindow,
   days: ValueDays | undefined,
 ): Promise<WindowAnswer> {
-  const { session, deps, provider } = reading
+  const { connection, deps, provider } = reading
   const read = async () => {
     if (isHistory) reading.history += 1
     const requestDay = currentDay(deps.clock, provider.timeZone)
-    const answer = await session.read(row.code, window)
-    return { answer, requestedOn: earliest(requestDay, session.sourceDay ?? requestDay) }
+    const answer = await connection.read(row.code, window)
+    return { answer, requestedOn: earliest(requestDay, connection.sourceDay ?? requestDay) }
   }
   const first = await read()
   if (!isOldestYear({ row, window, isHistory }, days) || first.answer.observations.length > 0)
@@ -140,11 +140,11 @@ function isOldestYear({ row, window, isHistory }: IndicatorWindow, days: ValueDa
 }
 
 /** Reads name, unit and periodicity where neither the list nor an answer has them, at most once a week. */
-async function readMissingFacts({ session, deps }: IndicatorReading, row: StoredIndicator) {
+async function readMissingFacts({ connection, deps }: IndicatorReading, row: StoredIndicator) {
   const isFirst = row.asked_at === null || dayNumber(currentDay(deps.clock)) % FACTS_EVERY_DAYS === 0
   if ((row.unit !== null && row.periodicity !== null) || !isFirst) return {}
   try {
-    const { name, unit, periodicity } = await session.readFacts(row.code)
+    const { name, unit, periodicity } = await connection.readFacts(row.code)
     return {
       ...(row.name === null && name !== '' && { name }),
       ...{ unit: row.unit ?? unit, periodicity: row.periodicity ?? periodicity },

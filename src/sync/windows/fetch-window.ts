@@ -80,7 +80,7 @@ export async function fetchWindow(
  * run would store empty years.
  */
 function checkClock(state: RunState): void {
-  const { sourceDay } = state.session
+  const { sourceDay } = state.connection
   if (sourceDay === undefined) return
   const ahead = dayNumber(state.today) - dayNumber(sourceDay)
   if (Math.abs(ahead) < 2) return
@@ -97,28 +97,28 @@ async function fetchAnswer(
   indicator: string | undefined,
   window: Window,
 ): Promise<Reading> {
-  const { session } = state
+  const { connection } = state
   const request = { table: group.table, indicator, window }
   const read = async (one: FetchRequest) => {
     const requestDay = currentDay(state.now, state.provider.timeZone)
-    const answer = await session.read(one)
-    return { answer, requestedOn: earliest(requestDay, session.sourceDay ?? requestDay) }
+    const answer = await connection.read(one)
+    return { answer, requestedOn: earliest(requestDay, connection.sourceDay ?? requestDay) }
   }
   const { answer, requestedOn } = await read(request)
   const unlisted = findUnlisted(state, group, indicator, answer)
-  const isSingle = indicator !== undefined && session.supportsSingleSeries
+  const isSingle = indicator !== undefined && connection.supportsSingleSeries
   // An answer without data for past days is rare, so it is confirmed by a second request. So are unlisted series that
   // cannot be requested alone (decisions 2.6).
   const isDoubtful =
     (answer.observations.length === 0 && window.from < requestedOn) ||
-    (unlisted.size > 0 && !session.supportsSingleSeries)
+    (unlisted.size > 0 && !connection.supportsSingleSeries)
   const first = {
     indicator,
     answer,
     unlisted,
     unlistedIsEmpty: isSingle,
     requestedOn,
-    exact: session.exact,
+    exact: connection.exact,
     isConfirmed: true,
   }
   if (!isDoubtful) return first
@@ -129,9 +129,9 @@ async function fetchAnswer(
       ...first,
       answer: both,
       unlisted: findUnlisted(state, group, indicator, both),
-      unlistedIsEmpty: isSingle || !session.supportsSingleSeries,
+      unlistedIsEmpty: isSingle || !connection.supportsSingleSeries,
       requestedOn: second.requestedOn,
-      exact: session.exact,
+      exact: connection.exact,
     }
   } catch (error) {
     if (!(error instanceof FetchFailure) || error instanceof UnsynchronizedFailure) throw error

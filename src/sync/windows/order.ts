@@ -92,7 +92,7 @@ async function readHistory(
     firstRequested: from,
     isEnd,
   })
-  if (!isWhole || group.indicators !== undefined || !state.session.supportsSingleSeries) return isWhole
+  if (!isWhole || group.indicators !== undefined || !state.connection.supportsSingleSeries) return isWhole
   // Reads the days that the table does not list, for each series in its own windows.
   for (const { external_code: code } of rotatedSeries(state, group)) {
     if (tableOnly.has(code)) continue
@@ -174,7 +174,7 @@ function leadingSeries(state: RunState, group: SeriesGroup, tableOnly: ReadonlyS
  * series.
  */
 function isBeforeAll(state: RunState, group: SeriesGroup, from: IsoDate, lastEmptyDay: IsoDate): boolean {
-  if (group.indicators !== undefined || !state.session.supportsSingleSeries) return false
+  if (group.indicators !== undefined || !state.connection.supportsSingleSeries) return false
   if (countDays({ from, to: lastEmptyDay }) < EMPTY_DAYS) return false
   return enabledSeries(state, group).every(({ id }) => (state.firstValues.get(id) ?? from) >= from)
 }
@@ -216,7 +216,7 @@ export function remainingDays(
 
 /** Returns unlisted series of a table, if each can be requested alone. */
 function requestableAlone(state: RunState, group: SeriesGroup, { unlisted }: ChunkResult): Iterable<string> {
-  return group.indicators === undefined && state.session.supportsSingleSeries ? unlisted : []
+  return group.indicators === undefined && state.connection.supportsSingleSeries ? unlisted : []
 }
 
 function singleSeriesGroup(group: SeriesGroup, code: string): SeriesGroup {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { bccrIndicators } from '../../../src/providers/bccr/indicators/session.ts'
+import { bccrIndicators } from '../../../src/providers/bccr/indicators/indicator-source.ts'
 import type { IsoDate } from '../../../src/values/dates.ts'
 import { type IndicatorApp, startIndicatorApp, TBP } from '../../support/rates/indicator-app.ts'
 import { until } from '../../support/terminal.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { enableIndicators } from '../../../src/domain/indicators/enable.ts'
-import { bccrIndicators } from '../../../src/providers/bccr/indicators/session.ts'
+import { bccrIndicators } from '../../../src/providers/bccr/indicators/indicator-source.ts'
 import { atomically } from '../../../src/store/engine.ts'
 import { selectIndicators } from '../../../src/store/indicators/indicators.ts'
 import { type IndicatorApp, startIndicatorApp } from '../../support/rates/indicator-app.ts'

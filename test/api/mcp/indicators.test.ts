@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { disableIndicators } from '../../../src/domain/indicators/enable.ts'
-import { bccrIndicators } from '../../../src/providers/bccr/indicators/session.ts'
+import { bccrIndicators } from '../../../src/providers/bccr/indicators/indicator-source.ts'
 import { fillDirectory, TOKENS } from '../../support/directory.ts'
 import { startIndicatorApp, TBP } from '../../support/rates/indicator-app.ts'
 import { type Answer, connect, listToolNames, RATE_TOOLS } from './support.ts'

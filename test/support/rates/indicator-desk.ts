@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { enableIndicators } from '../../../src/domain/indicators/enable.ts'
-import { bccrIndicators } from '../../../src/providers/bccr/indicators/session.ts'
+import { bccrIndicators } from '../../../src/providers/bccr/indicators/indicator-source.ts'
 import {
   FetchFailure,
   type IndicatorFacts,

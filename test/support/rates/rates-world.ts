@@ -25,7 +25,7 @@ import {
   type RatesModel,
   textOfModel,
 } from './rates-model.ts'
-import { createSeededBank, type SeededBank, type SeededSession } from './seeded-bank.ts'
+import { createSeededBank, type SeededBank, type SeededConnection } from './seeded-bank.ts'
 
 const agent = new Agent({ keepAlive: true })
 
@@ -92,7 +92,7 @@ export async function runSync(
   let copyDir: string | undefined
   let wrong: { error: unknown } | undefined
 
-  bank.before = async (ask, session) => {
+  bank.before = async (ask, connection) => {
     const happening = plan.happening()
     ledger.ask(ask)
     if (happening === undefined) return
@@ -104,7 +104,7 @@ export async function runSync(
       })
     }
     if (happening === 'midnight') ledger.midnight(passMidnight(clock))
-    if (happening === 'refused token' && ledger.isFirstOfGroup()) session.supportsSingleSeries = false
+    if (happening === 'refused token' && ledger.isFirstOfGroup()) connection.supportsSingleSeries = false
     if (happening === 'kill') {
       copyDir = temporaryDirectory(world.t)
       copyAsKilled(world.dataDir, copyDir)
@@ -112,14 +112,14 @@ export async function runSync(
     }
     if (happening === 'stop' || happening === 'defect') ledger.cut('ended')
     if (happening === 'kill' || happening === 'stop') stop.abort()
-    session.signal.throwIfAborted()
+    connection.signal.throwIfAborted()
     if (happening === 'defect') throw new TypeError('surprise')
   }
-  bank.after = (ask, session, outcome) => {
+  bank.after = (ask, connection, outcome) => {
     story.push(
-      `    ${wordsOfAsk(ask)}${session.supportsSingleSeries ? '' : ' (site)'}: ${wordsOfOutcome(outcome)}`,
+      `    ${wordsOfAsk(ask)}${connection.supportsSingleSeries ? '' : ' (site)'}: ${wordsOfOutcome(outcome)}`,
     )
-    ledger.ended(ask, session, outcome)
+    ledger.ended(ask, connection, outcome)
   }
   const [end] = await app.app.sync({ trigger: 'cli', range, signal: stop.signal })
   story.push(`    -> ${end?.run.status} ${end?.run.message ?? ''}`)
@@ -131,7 +131,7 @@ export async function runSync(
 }
 
 /** Rejects requests to the bank outside of the test's own runs, so that the test knows what is committed. */
-async function keepOut(ask: FetchRequest, { signal }: SeededSession): Promise<void> {
+async function keepOut(ask: FetchRequest, { signal }: SeededConnection): Promise<void> {
   signal.throwIfAborted()
   throw new FetchFailure(`${wordsOfAsk(ask)}: not now`)
 }
@@ -176,7 +176,11 @@ function openLedger(world: RatesWorld) {
       const last = group.at(-1)
       if (last) last.days = [from, to]
     },
-    ended(ask: FetchRequest, { supportsSingleSeries }: SeededSession, outcome: SourceAnswer | FetchFailure) {
+    ended(
+      ask: FetchRequest,
+      { supportsSingleSeries }: SeededConnection,
+      outcome: SourceAnswer | FetchFailure,
+    ) {
       const last = group.at(-1)
       if (!last) return
       last.state = outcome instanceof FetchFailure ? 'failed' : 'answered'

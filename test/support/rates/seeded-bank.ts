@@ -51,15 +51,15 @@ export type SeededBank = {
   /** Codes that no answer lists. */
   hidden: Set<string>
   /** Called before each answer; its errors reach the program. */
-  before: ((ask: FetchRequest, session: SeededSession) => Promise<void>) | undefined
+  before: ((ask: FetchRequest, connection: SeededConnection) => Promise<void>) | undefined
   /** Called with the outcome of each request. */
   after:
-    | ((ask: FetchRequest, session: SeededSession, outcome: SourceAnswer | FetchFailure) => void)
+    | ((ask: FetchRequest, connection: SeededConnection, outcome: SourceAnswer | FetchFailure) => void)
     | undefined
 }
 
-export type SeededSession = {
-  /** A session with a token, which may be refused at any time. */
+export type SeededConnection = {
+  /** A connection with a token, which may be refused at any time. */
   supportsSingleSeries: boolean
   readonly signal: AbortSignal
 }
@@ -77,25 +77,25 @@ export function createSeededBank(clock: TestClock, random: Random): SeededBank {
     provider: {
       ...bccr,
       connect: (settings, signal) => {
-        const session: SeededSession = { supportsSingleSeries: Boolean(settings.token), signal }
+        const connection: SeededConnection = { supportsSingleSeries: Boolean(settings.token), signal }
         let last: Promise<unknown> = Promise.resolve()
         return {
           get supportsSingleSeries() {
-            return session.supportsSingleSeries
+            return connection.supportsSingleSeries
           },
           get exact() {
-            return session.supportsSingleSeries
+            return connection.supportsSingleSeries
           },
           sourceDay: undefined,
           notices: () => [],
-          // Serializes requests, as the real session does.
+          // Serializes requests, as the real connection does.
           read: (ask) => {
             const answer = last.then(async () => {
               signal.throwIfAborted()
-              await bank.before?.(ask, session)
+              await bank.before?.(ask, connection)
               await delay(0)
-              const outcome = bankAnswer(bank, { books, clock, random }, ask, session.supportsSingleSeries)
-              bank.after?.(ask, session, outcome)
+              const outcome = bankAnswer(bank, { books, clock, random }, ask, connection.supportsSingleSeries)
+              bank.after?.(ask, connection, outcome)
               if (outcome instanceof FetchFailure) throw outcome
               return outcome
             })

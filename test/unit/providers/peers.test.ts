@@ -52,10 +52,12 @@ const SOURCES: [provider: Provider, missing: string][] = [
 
 function connect(provider: Provider, url: string) {
   const settings = { url, token: 'a'.repeat(64), paceMs: 0, userAgent: 'cambista/test' }
-  const session = provider.connect(settings, new AbortController().signal, { sleep: async () => undefined })
+  const connection = provider.connect(settings, new AbortController().signal, {
+    sleep: async () => undefined,
+  })
   const [group] = provider.groups
   const ask = { table: group?.table ?? '', indicator: group?.indicators?.[0], window: WINDOW }
-  return { session, read: () => session.read(ask) }
+  return { connection, read: () => connection.read(ask) }
 }
 
 async function open(t: TestContext, provider: Provider, manner: Manner) {
@@ -68,9 +70,9 @@ for (const [provider, missing] of SOURCES) {
   const name = provider === trm ? 'TRM' : code
 
   test(`${code}: an answer without a value in any column is an answer without values`, async (t) => {
-    const { read, session } = await open(t, provider, { body: missing })
+    const { read, connection } = await open(t, provider, { body: missing })
     assert.deepEqual((await read()).observations, [])
-    assert.deepEqual(session.notices(), [])
+    assert.deepEqual(connection.notices(), [])
   })
 
   test(`${code}: HTTP 429 is retried three times, and its failure names the source`, async (t) => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { BankFault } from '../../../src/demo/bank.ts'
-import { openSession } from '../../../src/providers/bccr/bccr.ts'
+import { openBccrConnection } from '../../../src/providers/bccr/bccr.ts'
 import { type FailureFact, FetchFailure } from '../../../src/providers/provider.ts'
 import { ask, converse, mockTimeouts, TOKEN, week } from './support.ts'
 
@@ -42,8 +42,8 @@ const passing: [title: string, fault: BankFault][] = [
 ]
 for (const [title, fault] of passing) {
   test(`get retries after ${title}`, async (t) => {
-    const { bank, session, waits } = await converse(t, { faults: faultSequence(fault, fault) })
-    assert.equal((await session.read(week())).observations.length, 7)
+    const { bank, connection, waits } = await converse(t, { faults: faultSequence(fault, fault) })
+    assert.equal((await connection.read(week())).observations.length, 7)
     assert.equal(bank.requests.length, 3)
     assert.equal(waits.length, 2)
     assert.ok(between(waits[0], 1500, 2500) && between(waits[1], 3000, 5000), String(waits))
@@ -51,21 +51,21 @@ for (const [title, fault] of passing) {
 }
 
 test('get fails after three retries, then makes single attempts until an answer', async (t) => {
-  const { bank, session, waits } = await converse(t, {
+  const { bank, connection, waits } = await converse(t, {
     faults: always({ status: 502, body: 'Bad\n gateway' }),
   })
   await assert.rejects(
-    session.read(week()),
+    connection.read(week()),
     failure(/^318: HTTP 502: Bad gateway$/, { code: 'http_status', status: 502 }),
   )
   assert.equal(bank.requests.length, 4)
   assert.ok(between(waits[2], 6000, 10_000))
-  await assert.rejects(session.read(week()), failure(/318: HTTP 502/))
+  await assert.rejects(connection.read(week()), failure(/318: HTTP 502/))
   assert.equal(bank.requests.length, 5)
   bank.faults = undefined
-  await session.read(week())
+  await connection.read(week())
   bank.faults = always({ status: 502 })
-  await assert.rejects(session.read(week()), failure(/318/))
+  await assert.rejects(connection.read(week()), failure(/318/))
   assert.equal(bank.requests.length, 10)
 })
 
@@ -85,17 +85,17 @@ const delays: [title: string, headers: Record<string, string>, ms: number][] = [
 ]
 for (const [title, headers, ms] of delays) {
   test(`get waits as long as Retry-After: ${title}`, async (t) => {
-    const { session, waits } = await converse(t, { faults: faultSequence({ status: 429, headers }) })
-    await session.read(week())
+    const { connection, waits } = await converse(t, { faults: faultSequence({ status: 429, headers }) })
+    await connection.read(week())
     assert.deepEqual(waits, ms === 0 ? [] : [ms])
   })
 }
 
 test('get ignores an invalid Retry-After', async (t) => {
-  const { session, waits } = await converse(t, {
+  const { connection, waits } = await converse(t, {
     faults: faultSequence({ status: 429, headers: { 'Retry-After': '-5' } }),
   })
-  await session.read(week())
+  await connection.read(week())
   assert.ok(between(waits[0], 1500, 2500), String(waits))
 })
 
@@ -105,16 +105,16 @@ test('get ignores a Date without a zone', async (t) => {
     'Retry-After': 'Tue, 24 Mar 2026 12:01:00 GMT',
     Date: 'Sun Sep 20 10:00:00 2026',
   }
-  const { session, waits } = await converse(t, { faults: faultSequence({ status: 429, headers }) })
-  await session.read(week())
+  const { connection, waits } = await converse(t, { faults: faultSequence({ status: 429, headers }) })
+  await connection.read(week())
   assert.deepEqual(waits, [60_000])
 })
 
 test('get fails when Retry-After is over two minutes', async (t) => {
-  const { bank, session, waits } = await converse(t, {
+  const { bank, connection, waits } = await converse(t, {
     faults: always({ status: 429, headers: { 'Retry-After': '121' } }),
   })
-  await assert.rejects(session.read(week()), failure(/^318: HTTP 429.*wait 121 s/))
+  await assert.rejects(connection.read(week()), failure(/^318: HTTP 429.*wait 121 s/))
   assert.deepEqual([bank.requests.length, waits.length], [1, 0])
 })
 
@@ -140,43 +140,43 @@ const final: [title: string, fault: BankFault, message: RegExp][] = [
 ]
 for (const [title, fault, message] of final) {
   test(`get does not retry after ${title}`, async (t) => {
-    const { bank, session } = await converse(t, { faults: always(fault) })
-    await assert.rejects(session.read(week()), failure(message))
+    const { bank, connection } = await converse(t, { faults: always(fault) })
+    await assert.rejects(connection.read(week()), failure(message))
     assert.equal(bank.requests.length, 1)
   })
 }
 
 test('get masks an echoed token, also at the end of the excerpt', async (t) => {
   const echo = { status: 400, body: `${TOKEN} ${'y'.repeat(285)} ${TOKEN}` }
-  const { bank, session } = await converse(t, { faults: always(echo) })
-  await assert.rejects(session.read(week()), failure(/^318: HTTP 400: \*\*\* y{285} \*\*\*$/))
+  const { bank, connection } = await converse(t, { faults: always(echo) })
+  await assert.rejects(connection.read(week()), failure(/^318: HTTP 400: \*\*\* y{285} \*\*\*$/))
   bank.faults = always({ status: 200, body: `{"estado":false,"mensaje":"${TOKEN}"}` })
-  await assert.rejects(session.read(week()), failure(/estado.*\*\*\*/))
+  await assert.rejects(connection.read(week()), failure(/estado.*\*\*\*/))
 })
 
 test('get masks the token in a name', async (t) => {
   const datos = [{ codigoIndicador: '318', nombreIndicador: TOKEN, series: [] }]
   const echo = { status: 200, body: JSON.stringify({ estado: true, datos }) }
-  const { session } = await converse(t, { faults: always(echo) })
-  assert.deepEqual((await session.read(week())).listed, [{ code: '318', name: '***' }])
+  const { connection } = await converse(t, { faults: always(echo) })
+  assert.deepEqual((await connection.read(week())).listed, [{ code: '318', name: '***' }])
 })
 
 test('get never follows a redirect', async (t) => {
   const otherHost = await converse(t)
   const Location = `${otherHost.bank.url}/x?t=${TOKEN}`
   for (const status of [301, 302, 303, 307, 308]) {
-    const { session } = await converse(t, { faults: always({ status, headers: { Location } }) })
-    await assert.rejects(session.read(week()), failure(/^318: HTTP 30.*redirect.*never followed/))
+    const { connection } = await converse(t, { faults: always({ status, headers: { Location } }) })
+    await assert.rejects(connection.read(week()), failure(/^318: HTTP 30.*redirect.*never followed/))
   }
   assert.equal(otherHost.bank.requests.length, 0)
 })
 
 test('get reports an unreachable bank', async (t) => {
-  const { bank, session } = await converse(t)
+  const { bank, connection } = await converse(t)
   await bank.close()
   const { port } = new URL(bank.url)
   const refused = new RegExp(`^318: 127\\.0\\.0\\.1:${port} cannot be reached \\(ECONNREFUSED\\)$`)
-  await assert.rejects(session.read(week()), failure(refused))
+  await assert.rejects(connection.read(week()), failure(refused))
 })
 
 test('get reports host, port and cause of a reserved port, without a retry', async () => {
@@ -188,8 +188,8 @@ test('get reports host, port and cause of a reserved port, without a retry', asy
     const message = `318: ${place} cannot be reached (bad port: it is reserved, no HTTP client opens it)`
     const settings = { url, token: TOKEN, userAgent: 'cambista/test', paceMs: 0 }
     const { signal } = new AbortController()
-    const session = openSession(settings, signal, { sleep: async (ms) => void waits.push(ms) })
-    await assert.rejects(session.read(week()), { name: 'FetchFailure', message })
+    const connection = openBccrConnection(settings, signal, { sleep: async (ms) => void waits.push(ms) })
+    await assert.rejects(connection.read(week()), { name: 'FetchFailure', message })
   }
   assert.deepEqual(waits, [], 'it waited for another try')
 })
@@ -200,8 +200,8 @@ test('get times out a bank that does not answer', async (t) => {
     expire()
     return 'hang' as const
   }
-  const { bank, session } = await converse(t, { faults })
-  await assert.rejects(session.read(week()), failure(/^318: .*no complete answer in time/, TIMEOUT))
+  const { bank, connection } = await converse(t, { faults })
+  await assert.rejects(connection.read(week()), failure(/^318: .*no complete answer in time/, TIMEOUT))
   assert.equal(bank.requests.length, 4)
 })
 
@@ -210,13 +210,13 @@ test('get times out a body that never ends', async (t) => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close().closeAllConnections())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const session = openSession(
+  const connection = openBccrConnection(
     { url, token: TOKEN, paceMs: 0, userAgent: 'x' },
     new AbortController().signal,
     { sleep: async () => undefined },
   )
   mockTimeouts(t, { isAtHeaders: true })
-  await assert.rejects(session.read(week()), failure(/^318: the answer was cut short/, TIMEOUT))
+  await assert.rejects(connection.read(week()), failure(/^318: the answer was cut short/, TIMEOUT))
 })
 
 test('get limits the size of a decompressed body', async (t) => {
@@ -231,15 +231,16 @@ test('get limits the size of a decompressed body', async (t) => {
   t.after(() => server.close().closeAllConnections())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const settings = { url, token: TOKEN, paceMs: 0, userAgent: 'x' }
-  const open = (bodyLimit: number) => openSession(settings, new AbortController().signal, { bodyLimit })
+  const open = (bodyLimit: number) =>
+    openBccrConnection(settings, new AbortController().signal, { bodyLimit })
   await assert.rejects(open(199_999).read(week()), failure(/^318: the answer is larger than 199999 bytes$/))
   await assert.rejects(open(200_000).read(week()), failure(/not JSON/))
   assert.equal(requests, 2)
 })
 
 test('get waits for the pace between the starts of requests', async (t) => {
-  const { session, waits } = await converse(t, { paceMs: HOUR_MS })
-  await session.read(ask('520', undefined, '2026-01-01', '2026-09-20'))
+  const { connection, waits } = await converse(t, { paceMs: HOUR_MS })
+  await connection.read(ask('520', undefined, '2026-01-01', '2026-09-20'))
   assert.equal(waits.length, 2)
   assert.ok(
     waits.every((ms) => between(ms, HOUR_MS / 2, HOUR_MS)),
@@ -248,8 +249,8 @@ test('get waits for the pace between the starts of requests', async (t) => {
 })
 
 test('get sends the configured User-Agent', async (t) => {
-  const { bank, session } = await converse(t)
-  await session.read(week())
+  const { bank, connection } = await converse(t)
+  await connection.read(week())
   assert.equal(bank.requests[0]?.userAgent, 'cambista/test')
 })
 
@@ -260,15 +261,15 @@ test('get stops at once when aborted, with the reason', async (t) => {
     silent.abort.abort(reason)
     return 'hang'
   }
-  await assert.rejects(silent.session.read(week()), (error) => error === reason)
+  await assert.rejects(silent.connection.read(week()), (error) => error === reason)
 
   const sleep = (ms: number, signal: AbortSignal) => {
     setImmediate(() => pausing.abort.abort(reason))
     return until(ms, signal)
   }
   const pausing = await converse(t, { faults: always({ status: 503 }), tuning: { sleep } })
-  await assert.rejects(pausing.session.read(week()), (error) => error === reason)
-  await assert.rejects(pausing.session.read(week()), (error) => error === reason)
+  await assert.rejects(pausing.connection.read(week()), (error) => error === reason)
+  await assert.rejects(pausing.connection.read(week()), (error) => error === reason)
   assert.equal(pausing.bank.requests.length, 1)
 })
 

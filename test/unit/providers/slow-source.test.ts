@@ -31,12 +31,12 @@ for (const provider of [ecb, banguat, trm, banxico]) {
     source.fault = () => 'trickle'
     const settings = { url: source.url, token: 'a'.repeat(64), paceMs: 0, userAgent: 'cambista/test' }
     const tuning = { sleep: async () => undefined }
-    const session = provider.connect(settings, new AbortController().signal, tuning)
+    const connection = provider.connect(settings, new AbortController().signal, tuning)
     const [group] = provider.groups
     const ask = { table: group?.table ?? '', indicator: group?.indicators?.[0], window: WINDOW }
     const name = provider === trm ? 'TRM' : provider.code
     mockTimeouts(t, { isAtHeaders: true })
-    await assert.rejects(session.read(ask), {
+    await assert.rejects(connection.read(ask), {
       ...{ name: 'FetchFailure', fact: { code: 'timeout', host: '127.0.0.1' } },
       message: `${name}: the answer was cut short (no complete answer in time)`,
     })

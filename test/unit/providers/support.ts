@@ -1,17 +1,22 @@
-// Fake bank with a session, for the tests of providers.
+// Fake bank with a connection, for the tests of providers.
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { TestContext } from 'node:test'
 import { type Bank, type BankOptions, startBank } from '../../../src/demo/bank.ts'
-import { openSession } from '../../../src/providers/bccr/bccr.ts'
-import type { FetchRequest, RequestTuning, SourceSession } from '../../../src/providers/provider.ts'
+import { openBccrConnection } from '../../../src/providers/bccr/bccr.ts'
+import type { FetchRequest, RequestTuning, SourceConnection } from '../../../src/providers/provider.ts'
 
 export const TODAY = '2026-09-20'
 export const TOKEN = 'operator-secret.token'
 
-export type Conversation = { bank: Bank; session: SourceSession; waits: number[]; abort: AbortController }
+export type Conversation = {
+  bank: Bank
+  connection: SourceConnection
+  waits: number[]
+  abort: AbortController
+}
 
-/** Opens a session that records its waits instead of waiting. */
+/** Opens a connection that records its waits instead of waiting. */
 export async function converse(
   t: TestContext,
   options: Partial<BankOptions> & { ours?: string | undefined; paceMs?: number; tuning?: RequestTuning } = {},
@@ -21,12 +26,12 @@ export async function converse(
   t.after(() => bank.close())
   const waits: number[] = []
   const abort = new AbortController()
-  const session = openSession(
+  const connection = openBccrConnection(
     { url: `${bank.url}/`, token: ours, paceMs, userAgent: 'cambista/test' },
     abort.signal,
     { sleep: async (ms) => void waits.push(ms), ...tuning },
   )
-  return { bank, session, waits, abort }
+  return { bank, connection, waits, abort }
 }
 
 export function ask(table: string, indicator: string | undefined, from: string, to: string): FetchRequest {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type Bank, type BankFault, type BankOptions, startBank } from '../../../src/demo/bank.ts'
 import { inventedValue } from '../../../src/demo/invented-rates.ts'
-import { bccr, openSession } from '../../../src/providers/bccr/bccr.ts'
+import { bccr, openBccrConnection } from '../../../src/providers/bccr/bccr.ts'
 import { bccrCatalogue } from '../../../src/providers/bccr/catalogue.ts'
 import { selectRevisions } from '../../../src/store/rates/record.ts'
 import { type Desk, openDesk } from '../../support/rates/memory-bank.ts'
@@ -22,7 +22,7 @@ async function openWire(t: TestContext, options: WireOptions = {}) {
   t.after(() => bank.close())
   desk.bank.provider = {
     ...bccr,
-    connect: (settings, signal) => openSession(settings, signal, { sleep: async () => {} }),
+    connect: (settings, signal) => openBccrConnection(settings, signal, { sleep: async () => {} }),
   }
   const settings = { url: bank.url, token: ours, paceMs: 0, userAgent: 'test' }
   desk.deps.settings = () => settings

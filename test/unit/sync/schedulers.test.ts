@@ -22,14 +22,14 @@ async function openTwo(t: TestContext) {
   const watched = (provider: Provider): Provider => ({
     ...provider,
     connect(settings, signal) {
-      const session = provider.connect(settings, signal)
-      return Object.assign(Object.create(session), {
-        async read(ask: Parameters<typeof session.read>[0]) {
+      const connection = provider.connect(settings, signal)
+      return Object.assign(Object.create(connection), {
+        async read(ask: Parameters<typeof connection.read>[0]) {
           assert.equal(++reading, 1, 'one at a time')
           await new Promise((resolve) => setImmediate(resolve))
           reading--
           if (down.has(provider.code)) throw new FetchFailure('down')
-          return session.read(ask)
+          return connection.read(ask)
         },
       })
     },

@@ -58,8 +58,8 @@ testProvider('banguat', {
 async function open(t: TestContext, manner: Manner) {
   const source = await startFaultySource(t, manner)
   const settings = { url: source.url, token: undefined, paceMs: 0, userAgent: 'cambista/test' }
-  const session = banguat.connect(settings, new AbortController().signal, { sleep: async () => undefined })
-  return { source, session }
+  const connection = banguat.connect(settings, new AbortController().signal, { sleep: async () => undefined })
+  return { source, connection }
 }
 
 test('the captured answer has 20 calendar days with both sides', () => {
@@ -71,8 +71,8 @@ test('the captured answer has 20 calendar days with both sides', () => {
 })
 
 test('a window is a SOAP call to TipoCambioRango, as the one that was recorded', async (t) => {
-  const { source, session } = await open(t, { body: captured })
-  await session.read(ask('2026-03-01', '2026-03-20'))
+  const { source, connection } = await open(t, { body: captured })
+  await connection.read(ask('2026-03-01', '2026-03-20'))
   const [seen] = source.seen
   assert.deepEqual([seen?.method, seen?.path], ['POST', '/variables/ws/TipoCambio.asmx'])
   assert.equal(seen?.body.trim(), readFixture('request.xml').trim())
@@ -98,12 +98,12 @@ test('rows are read in any order, and sides may differ', async () => {
 test('another currency is dropped, and named once a week', async (t) => {
   const body = answer(row('02/03/2026', '7.7') + row('02/03/2026', '8.9', '8.9', '24'), 2)
   const monday = { body, headers: { Date: 'Mon, 23 Mar 2026 18:00:00 GMT' } }
-  const { source, session } = await open(t, monday)
-  assert.equal((await session.read(ask('2026-03-01', '2026-03-20'))).observations.length, 2)
-  assert.deepEqual(session.notices(), [{ message: 'banguat: unknown currency 24, not stored' }])
+  const { source, connection } = await open(t, monday)
+  assert.equal((await connection.read(ask('2026-03-01', '2026-03-20'))).observations.length, 2)
+  assert.deepEqual(connection.notices(), [{ message: 'banguat: unknown currency 24, not stored' }])
   source.manner = { body, headers: { Date: 'Tue, 24 Mar 2026 18:00:00 GMT' } }
-  await session.read(ask('2026-03-01', '2026-03-20'))
-  assert.deepEqual(session.notices(), [])
+  await connection.read(ask('2026-03-01', '2026-03-20'))
+  assert.deepEqual(connection.notices(), [])
 })
 
 test('readDollar leaves out a side without a value; a text that is no day stays for the sync to reject', async () => {
@@ -138,15 +138,15 @@ for (const [title, body, message] of failures) {
 }
 
 test('a reset connection has advice about the network, after three retries', async (t) => {
-  const { source, session } = await open(t, 'reset')
+  const { source, connection } = await open(t, 'reset')
   await assert.rejects(
-    session.read(ask('2026-03-01', '2026-03-20')),
+    connection.read(ask('2026-03-01', '2026-03-20')),
     /^FetchFailure: banguat: 127\.0\.0\.1:\d+ cannot be reached \(.*\): its network refuses some clients; try from another$/,
   )
   assert.equal(source.seen.length, 4)
 })
 
 test('the fault of an HTTP 500 is in the message', async (t) => {
-  const { session } = await open(t, { status: 500, body: fault })
-  await assert.rejects(session.read(ask('2026-03-01', '2026-03-20')), /banguat: HTTP 500: Sin servicio$/)
+  const { connection } = await open(t, { status: 500, body: fault })
+  await assert.rejects(connection.read(ask('2026-03-01', '2026-03-20')), /banguat: HTTP 500: Sin servicio$/)
 })

@@ -46,8 +46,8 @@ testProvider('banxico', {
 async function open(t: TestContext, manner: Manner, token: string | null = TOKEN) {
   const source = await startFaultySource(t, manner)
   const settings = { url: source.url, token: token ?? undefined, paceMs: 0, userAgent: 'cambista/test' }
-  const session = banxico.connect(settings, new AbortController().signal, { sleep: async () => undefined })
-  return { source, session }
+  const connection = banxico.connect(settings, new AbortController().signal, { sleep: async () => undefined })
+  return { source, connection }
 }
 
 test('the captured answer has ten days of five series', () => {
@@ -58,8 +58,8 @@ test('the captured answer has ten days of five series', () => {
 })
 
 test('a window requests the five series with the token in a header', async (t) => {
-  const { source, session } = await open(t, { body: captured })
-  await session.read(WINDOW)
+  const { source, connection } = await open(t, { body: captured })
+  await connection.read(WINDOW)
   assert.equal(
     source.seen[0]?.path,
     '/SieAPIRest/service/v1/series/SF43718,SF46410,SF46407,SF46406,SF60632/datos/2026-03-01/2026-03-15',
@@ -84,8 +84,8 @@ test('N/E is no value, thousands commas are removed, and `datos` may be absent',
 
 test('a series with the title of another is not stored, not covered, and named', async (t) => {
   const swapped = { ...series[4], titulo: 'Respecto al peso mexicano Yen japonés' }
-  const { session } = await open(t, { body: answer(series[0] ?? {}, swapped) })
-  const { observations, listed, leftOut } = await session.read(WINDOW)
+  const { connection } = await open(t, { body: answer(series[0] ?? {}, swapped) })
+  const { observations, listed, leftOut } = await connection.read(WINDOW)
   assert.deepEqual(
     [new Set(observations.map(({ code }) => code)), leftOut],
     [new Set(['SF43718']), ['SF46407']],
@@ -94,7 +94,7 @@ test('a series with the title of another is not stored, not covered, and named',
     listed.map(({ code }) => code),
     ['SF43718'],
   )
-  assert.deepEqual(session.notices(), [
+  assert.deepEqual(connection.notices(), [
     {
       message: 'banxico: SF46407 is not esterlina but "Respecto al peso mexicano Yen japonés", not stored',
     },
@@ -103,9 +103,9 @@ test('a series with the title of another is not stored, not covered, and named',
 
 test('without a token nothing is requested, and the message names where to make one', async (t) => {
   for (const token of [null, '', ' ', 'contraseña con espacios']) {
-    const { source, session } = await open(t, { body: captured }, token)
+    const { source, connection } = await open(t, { body: captured }, token)
     await assert.rejects(
-      session.read(WINDOW),
+      connection.read(WINDOW),
       /banxico: .*token.*SieAPIRest\/service\/v1\/token .*--banxico-token-file/,
     )
     assert.equal(source.seen.length, 0)
@@ -120,12 +120,12 @@ const refusals: [title: string, manner: Manner][] = [
 ]
 for (const [title, manner] of refusals) {
   test(`${title} refuses the token: no more requests in the run, and advice`, async (t) => {
-    const { source, session } = await open(t, manner)
-    await assert.rejects(session.read(WINDOW))
+    const { source, connection } = await open(t, manner)
+    await assert.rejects(connection.read(WINDOW))
     source.manner = { body: captured }
-    await assert.rejects(session.read(WINDOW))
+    await assert.rejects(connection.read(WINDOW))
     assert.equal(source.seen.length, 1)
-    const [notice, ...others] = session.notices()
+    const [notice, ...others] = connection.notices()
     assert.equal(others.length, 0)
     assert.deepEqual([notice?.token, notice?.isRefused], [true, true])
     assert.match(
@@ -136,14 +136,17 @@ for (const [title, manner] of refusals) {
 }
 
 test('HTTP 400 without an error is no refusal of the token', async (t) => {
-  const { source, session } = await open(t, { status: 400, body: 'Bad Request' })
-  await assert.rejects(session.read(WINDOW), /banxico: HTTP 400: Bad Request$/)
+  const { source, connection } = await open(t, { status: 400, body: 'Bad Request' })
+  await assert.rejects(connection.read(WINDOW), /banxico: HTTP 400: Bad Request$/)
   source.manner = { body: captured }
-  assert.equal((await session.read(WINDOW)).observations.length, 50)
-  assert.deepEqual(session.notices(), [])
+  assert.equal((await connection.read(WINDOW)).observations.length, 50)
+  assert.deepEqual(connection.notices(), [])
 })
 
 test('the message of an error has its words', async (t) => {
-  const { session } = await open(t, { status: 400, body: refused })
-  await assert.rejects(session.read(WINDOW), /banxico: HTTP 400: Token inválido\.: El token no es válido\.$/)
+  const { connection } = await open(t, { status: 400, body: refused })
+  await assert.rejects(
+    connection.read(WINDOW),
+    /banxico: HTTP 400: Token inválido\.: El token no es válido\.$/,
+  )
 })

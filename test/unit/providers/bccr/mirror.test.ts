@@ -8,8 +8,8 @@ import { ask, converse, week } from '../support.ts'
 const HOLE = { from: '2026-09-10', to: '2026-09-15' }
 
 test('unsynchronized days of another cambista are requested once, whatever Retry-After', async (t) => {
-  const { bank, session, waits } = await converse(t, { unsynchronized: { 318: [HOLE] } })
-  await assert.rejects(session.read(week()), (error) => {
+  const { bank, connection, waits } = await converse(t, { unsynchronized: { 318: [HOLE] } })
+  await assert.rejects(connection.read(week()), (error) => {
     assert.ok(error instanceof UnsynchronizedFailure, String(error))
     assert.deepEqual(error.days, { from: '2026-09-14', to: '2026-09-15' })
     assert.equal(
@@ -18,17 +18,17 @@ test('unsynchronized days of another cambista are requested once, whatever Retry
     )
     return true
   })
-  const around = await session.read(ask('1', '318', '2026-09-16', '2026-09-20'))
+  const around = await connection.read(ask('1', '318', '2026-09-16', '2026-09-20'))
   assert.equal(around.observations.length, 5)
   assert.deepEqual([bank.requests.length, waits], [2, []])
 })
 
 test('X-Left-Out lists the omitted series of a table', async (t) => {
-  const { session } = await converse(t, { unsynchronized: { 333: [HOLE], 325: [HOLE] } })
-  const answer = await session.read(ask('520', undefined, '2026-06-01', '2026-09-18'))
+  const { connection } = await converse(t, { unsynchronized: { 333: [HOLE], 325: [HOLE] } })
+  const answer = await connection.read(ask('520', undefined, '2026-06-01', '2026-09-18'))
   assert.deepEqual(answer.leftOut?.toSorted(), ['325', '333'])
   assert.equal(answer.listed.length, 43)
-  const whole = await session.read(ask('520', undefined, '2026-09-16', '2026-09-18'))
+  const whole = await connection.read(ask('520', undefined, '2026-09-16', '2026-09-18'))
   assert.deepEqual([whole.leftOut, whole.listed.length], [undefined, 45])
 })
 
@@ -60,8 +60,8 @@ for (const [name, values] of [
       fecha: `2026-09-${16 + at}`,
       valorDatoPorPeriodo,
     }))
-    const { session } = await converse(t, { faults })
-    const { observations } = await session.read(week('333'))
+    const { connection } = await converse(t, { faults })
+    const { observations } = await connection.read(week('333'))
     assert.deepEqual(
       observations.map(({ value, roundedTo }) => [value, roundedTo]),
       values,

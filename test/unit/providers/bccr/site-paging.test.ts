@@ -8,10 +8,10 @@ import { ask, converse, requestedPaths, week } from '../support.ts'
 const isPage = ({ path }: BankRequest) => path.endsWith('ObtenerDatosCuadro')
 
 test('site reader caches a table for its second indicator', async (t) => {
-  const { bank, session } = await converse(t, { ours: undefined })
+  const { bank, connection } = await converse(t, { ours: undefined })
   const answers = [
-    await session.read(ask('1', '317', '2025-09-20', '2026-09-20')),
-    await session.read(ask('1', '318', '2025-09-20', '2026-09-20')),
+    await connection.read(ask('1', '317', '2025-09-20', '2026-09-20')),
+    await connection.read(ask('1', '318', '2025-09-20', '2026-09-20')),
   ]
   assert.equal(bank.requests.filter(isPage).length, 4)
   answers.forEach(({ listed, observations }, index) => {
@@ -23,14 +23,14 @@ test('site reader caches a table for its second indicator', async (t) => {
     assert.equal(observations.length, 366)
     for (const row of observations) assert.equal(Number(row.value), Number(inventedValue(code, row.day)))
   })
-  await session.read(ask('1', undefined, '2024-01-01', '2024-12-31'))
-  await session.read(ask('1', undefined, '2026-09-14', '2026-09-20'))
+  await connection.read(ask('1', undefined, '2024-01-01', '2024-12-31'))
+  await connection.read(ask('1', undefined, '2026-09-14', '2026-09-20'))
   assert.equal(bank.requests.filter(isPage).length, 9, 'pages of long ago are forgotten')
 })
 
 test('site reader stops at an empty page before the first day of the bank', async (t) => {
-  const { bank, session } = await converse(t, { ours: undefined })
-  const { observations } = await session.read(ask('1', '317', '1982-01-01', '1983-02-28'))
+  const { bank, connection } = await converse(t, { ours: undefined })
+  const { observations } = await connection.read(ask('1', '317', '1982-01-01', '1983-02-28'))
   assert.equal(observations[0]?.day, '1983-01-01')
   assert.equal(bank.requests.filter(isPage).length, 3, 'the empty page was requested twice')
 })
@@ -44,9 +44,9 @@ for (const omitted of ['all days', 'the series 318'] as const) {
         return { status: 200, body: '{"columnas":[{"field":"nombre"}],"indicadoresRaiz":[]}' }
       return { status: 200, body: await pageWithout318(bank.url, request) }
     }
-    const { bank, session } = await converse(t, { ours: undefined, faults: harmed })
+    const { bank, connection } = await converse(t, { ours: undefined, faults: harmed })
     for (const code of ['317', '318']) {
-      const { observations } = await session.read(ask('1', code, '2025-09-20', '2026-09-20'))
+      const { observations } = await connection.read(ask('1', code, '2025-09-20', '2026-09-20'))
       assert.equal(observations.length, 366, code)
     }
     assert.equal(pages, omitted === 'all days' ? 5 : 6, 'with the request of pageWithout318')
@@ -59,7 +59,7 @@ test('site reader takes a series for absent that a page omits twice', async (t) 
     const columnas = [{ field: 'serie1', tituloIngles: day }]
     return JSON.stringify({ columnas, indicadoresRaiz: roots })
   }
-  const { bank, session } = await converse(t, {
+  const { bank, connection } = await converse(t, {
     ours: undefined,
     faults: (request: BankRequest): BankFault => {
       if (!isPage(request)) return 'pass'
@@ -67,7 +67,7 @@ test('site reader takes a series for absent that a page omits twice', async (t) 
       return { status: 200, body: isNewest ? body([317, 318], '20 sep 2026') : body([317], '1 sep 2026') }
     },
   })
-  const { listed, observations } = await session.read(ask('1', undefined, '2026-09-01', '2026-09-20'))
+  const { listed, observations } = await connection.read(ask('1', undefined, '2026-09-01', '2026-09-20'))
   assert.deepEqual(
     listed.map(({ code }) => code),
     ['317', '318'],
@@ -80,15 +80,15 @@ test('site reader takes a series for absent that a page omits twice', async (t) 
 })
 
 test('site reader removes group marks of thousands', async (t) => {
-  const { session } = await converse(t, { ours: undefined, value: () => '26345.678' })
-  const { observations } = await session.read(ask('520', undefined, '2026-09-18', '2026-09-18'))
+  const { connection } = await converse(t, { ours: undefined, value: () => '26345.678' })
+  const { observations } = await connection.read(ask('520', undefined, '2026-09-18', '2026-09-18'))
   assert.deepEqual(observations[0], { code: '21264', day: '2026-09-18', value: '26345.68', roundedTo: 2 })
 })
 
 test('site reader rejects pages that do not go back', async (t) => {
   const body = `{"columnas":[{"field":"serie1","tituloIngles":"20 sep 2026"}],"indicadoresRaiz":[]}`
-  const { bank, session } = await converse(t, { ours: undefined, faults: stuck })
-  await assert.rejects(session.read(week()), (error) => {
+  const { bank, connection } = await converse(t, { ours: undefined, faults: stuck })
+  await assert.rejects(connection.read(week()), (error) => {
     return (
       error instanceof FetchFailure &&
       /^the website of the bank, table 1: .*2026-09-19.*2026-09-20/.test(error.message)
@@ -102,8 +102,8 @@ test('site reader rejects pages that do not go back', async (t) => {
 })
 
 test('site reader returns days after the window of the first page, and drops earlier ones', async (t) => {
-  const { session } = await converse(t, { ours: undefined, faults: shifted })
-  const { observations } = await session.read(ask('1', '317', '2026-09-19', '2026-09-20'))
+  const { connection } = await converse(t, { ours: undefined, faults: shifted })
+  const { observations } = await connection.read(ask('1', '317', '2026-09-19', '2026-09-20'))
   assert.deepEqual(
     observations.map(({ day }) => day),
     ['2026-09-20', '2026-09-25'],
@@ -125,33 +125,33 @@ test('site reader renews the CSRF token once', async (t) => {
     const status = isPage(request) ? statuses.shift() : undefined
     return status === undefined ? 'pass' : { status, body: 'x' }
   }
-  const { bank, session } = await converse(t, { ours: undefined, faults: refuse })
-  await session.read(week())
+  const { bank, connection } = await converse(t, { ours: undefined, faults: refuse })
+  await connection.read(week())
   assert.deepEqual(
     requestedPaths(bank).map((path) => path.split('/')[0]),
     ['Token', 'CuadroGrupoVariables', 'Token', 'CuadroGrupoVariables'],
   )
   statuses.push(403, 403)
   await assert.rejects(
-    session.read(ask('1', '317', '2026-01-01', '2026-01-02')),
+    connection.read(ask('1', '317', '2026-01-01', '2026-01-02')),
     /the website of the bank, table 1: HTTP 403: x/,
   )
   assert.equal(bank.requests.length, 7)
   statuses.push(404)
   await assert.rejects(
-    session.read(ask('1', '317', '2025-01-01', '2025-01-02')),
+    connection.read(ask('1', '317', '2025-01-01', '2025-01-02')),
     /the website of the bank, table 1: HTTP 404: x/,
   )
   assert.equal(bank.requests.length, 8, 'a table that is not there needs no other token')
 })
 
 test('site reader uses a CSRF token for an hour', async (t) => {
-  const { bank, session } = await converse(t, { ours: undefined })
+  const { bank, connection } = await converse(t, { ours: undefined })
   let now = 1000
   t.mock.method(performance, 'now', () => now)
   const signOns = async (at: number, year: number) => {
     now = at
-    await session.read(ask('1', '317', `${year}-01-01`, `${year}-01-02`))
+    await connection.read(ask('1', '317', `${year}-01-01`, `${year}-01-02`))
     return requestedPaths(bank).filter((path) => path === 'Token/GenereCSRF').length
   }
   assert.equal(await signOns(1000, 2001), 1)
@@ -160,9 +160,12 @@ test('site reader uses a CSRF token for an hour', async (t) => {
 })
 
 test('site reader names the sign-on in its failure', async (t) => {
-  const { session } = await converse(t, { ours: undefined, faults: () => ({ status: 200, body: '<html>x' }) })
+  const { connection } = await converse(t, {
+    ours: undefined,
+    faults: () => ({ status: 200, body: '<html>x' }),
+  })
   await assert.rejects(
-    session.read(week()),
+    connection.read(week()),
     /^FetchFailure: the website of the bank gave no token \(CSRF\): .*not a CSRF token: <html>x/,
   )
 })
@@ -171,9 +174,9 @@ test('site reader masks an echoed CSRF token', async (t) => {
   const csrf = 'anonymous-csrf-token'
   const faults = (request: BankRequest): BankFault =>
     isPage(request) ? { status: 400, body: `bad ${csrf}` } : { status: 200, body: `"${csrf}"` }
-  const { session } = await converse(t, { ours: undefined, faults })
+  const { connection } = await converse(t, { ours: undefined, faults })
   await assert.rejects(
-    session.read(week()),
+    connection.read(week()),
     /^FetchFailure: the website of the bank, table 1: HTTP 400: bad \*\*\*$/,
   )
 })

@@ -57,8 +57,8 @@ testProvider('ecb', {
 async function open(t: TestContext, manner: Manner) {
   const source = await startFaultySource(t, manner)
   const settings = { url: `${source.url}/`, token: undefined, paceMs: 0, userAgent: 'cambista/test' }
-  const session = ecb.connect(settings, new AbortController().signal, { sleep: async () => undefined })
-  return { source, session }
+  const connection = ecb.connect(settings, new AbortController().signal, { sleep: async () => undefined })
+  return { source, connection }
 }
 
 test('the values are those of the recording, which has 29 currencies', () => {
@@ -70,8 +70,8 @@ test('the values are those of the recording, which has 29 currencies', () => {
 })
 
 test('a window requests each currency by name', async (t) => {
-  const { source, session } = await open(t, { body: whole })
-  await session.read(WEEK)
+  const { source, connection } = await open(t, { body: whole })
+  await connection.read(WEEK)
   const [seen] = source.seen
   assert.equal(
     seen?.path,
@@ -82,8 +82,11 @@ test('a window requests each currency by name', async (t) => {
 })
 
 test('a 404 of the list is tried once without it, and rows of other currencies are dropped', async (t) => {
-  const { source, session } = await open(t, { status: 404, body: 'No results found.' })
-  await assert.rejects(session.read(WEEK), /ecb: HTTP 404: No results found\. \(the address .* has moved\)$/)
+  const { source, connection } = await open(t, { status: 404, body: 'No results found.' })
+  await assert.rejects(
+    connection.read(WEEK),
+    /ecb: HTTP 404: No results found\. \(the address .* has moved\)$/,
+  )
   assert.deepEqual(
     source.seen.map(({ path }) => /D\.\w*/.exec(path)?.[0]),
     ['D.AUD', 'D.'],
@@ -98,7 +101,7 @@ test('a 404 of the list is tried once without it, and rows of other currencies a
     (await fallback.read(WEEK)).observations.map(({ code, value }) => `${code} ${value}`)
   assert.deepEqual(await values(), ['D.USD.EUR.SP00.A 1.1'])
   assert.deepEqual(await values(), ['D.USD.EUR.SP00.A 1.1'])
-  assert.equal(refusing.seen.length, 1, 'the list is not requested again in this session')
+  assert.equal(refusing.seen.length, 1, 'the list is not requested again in this connection')
   assert.deepEqual(fallback.notices(), [])
 })
 
@@ -139,12 +142,12 @@ test('columns are found by name, and quotes are understood', async () => {
 
 test('a currency that was not requested is dropped, and named once a week', async (t) => {
   const body = table(line('USD', '2026-03-11', '1.1549'), line('XYZ', '2026-03-11', '3'))
-  const { source, session } = await open(t, { body, headers: { Date: 'Mon, 23 Mar 2026 18:00:00 GMT' } })
-  assert.equal((await session.read(WEEK)).observations.length, 1)
-  assert.deepEqual(session.notices(), [{ message: 'ecb: unknown currency XYZ, not stored' }])
+  const { source, connection } = await open(t, { body, headers: { Date: 'Mon, 23 Mar 2026 18:00:00 GMT' } })
+  assert.equal((await connection.read(WEEK)).observations.length, 1)
+  assert.deepEqual(connection.notices(), [{ message: 'ecb: unknown currency XYZ, not stored' }])
   source.manner = { body, headers: { Date: 'Tue, 24 Mar 2026 18:00:00 GMT' } }
-  await session.read(WEEK)
-  assert.deepEqual(session.notices(), [])
+  await connection.read(WEEK)
+  assert.deepEqual(connection.notices(), [])
 })
 
 const failures: [title: string, body: string, message: RegExp][] = [

@@ -59,13 +59,13 @@ async function open(t: TestContext, body: string, headers: Record<string, string
   const settings = { url: `${source.url}/`, token: undefined, paceMs: 0, userAgent: 'cambista/test' }
   return {
     source,
-    session: trm.connect(settings, new AbortController().signal, { sleep: async () => undefined }),
+    connection: trm.connect(settings, new AbortController().signal, { sleep: async () => undefined }),
   }
 }
 
 test('a window requests the rows that are valid on one of its days', async (t) => {
-  const { source, session } = await open(t, captured)
-  await session.read(ask('2026-03-22', '2026-03-23'))
+  const { source, connection } = await open(t, captured)
+  await connection.read(ask('2026-03-22', '2026-03-23'))
   const [seen] = source.seen
   const { pathname, searchParams } = new URL(seen?.path ?? '', source.url)
   assert.equal(pathname, '/resource/32sa-8pi3.json')
@@ -78,9 +78,9 @@ test('a window requests the rows that are valid on one of its days', async (t) =
 })
 
 test('a range over an edge of the window has the days within it alone', async (t) => {
-  const { session } = await open(t, captured)
+  const { connection } = await open(t, captured)
   const days = async (from: string, to: string) =>
-    (await session.read(ask(from, to))).observations.map(({ day, value }) => `${day} ${value}`)
+    (await connection.read(ask(from, to))).observations.map(({ day, value }) => `${day} ${value}`)
   assert.deepEqual(await days('2026-03-22', '2026-03-23'), ['2026-03-22 3704.87', '2026-03-23 3704.87'])
   assert.deepEqual(await days('2026-03-20', '2026-03-21'), ['2026-03-20 3692.48', '2026-03-21 3704.87'])
 })
@@ -141,12 +141,12 @@ for (const [title, body, message] of faults) {
 }
 
 test('outdated data are a notice, once a run', async (t) => {
-  const { session } = await open(t, captured, { 'X-Soda2-Data-Out-Of-Date': 'true' })
-  await session.read(ask('2026-03-16', '2026-03-24'))
-  await session.read(ask('2026-03-16', '2026-03-24'))
+  const { connection } = await open(t, captured, { 'X-Soda2-Data-Out-Of-Date': 'true' })
+  await connection.read(ask('2026-03-16', '2026-03-24'))
+  await connection.read(ask('2026-03-16', '2026-03-24'))
   assert.deepEqual(
-    session.notices().map(({ message }) => message),
+    connection.notices().map(({ message }) => message),
     ['TRM: the open data of Colombia are being updated (X-Soda2-Data-Out-Of-Date)'],
   )
-  assert.deepEqual(session.notices(), [])
+  assert.deepEqual(connection.notices(), [])
 })

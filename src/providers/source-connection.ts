@@ -1,5 +1,5 @@
-// Session of a source that does not round and answers a whole table at once. Requests are sequential, even when a caller
-// does not wait, to spare the source.
+// Connection to a source that does not round and answers a whole table at once. Requests are sequential, even when a
+// caller does not wait, to spare the source.
 
 import { dayNumber } from '../values/dates.ts'
 import type {
@@ -8,12 +8,12 @@ import type {
   ProviderSettings,
   RequestTuning,
   SourceAnswer,
-  SourceSession,
+  SourceConnection,
 } from './provider.ts'
 import { createRequester, type Requester } from './request.ts'
 
 /** Means of one read. `notify` reports a problem that does not stop the run. */
-export type SessionTools = {
+export type ConnectionTools = {
   requester: Requester
   notify: (notice: Notice) => void
   /** Names an unknown part of an answer once a week, on Mondays of the source. */
@@ -23,13 +23,13 @@ export type SessionTools = {
 const WEEK_DAYS = 7
 const MONDAY = 4 // 1970-01-01 was a Thursday
 
-/** Opens a session whose windows `read` requests. */
-export function openExactSession(
+/** Opens a connection whose windows `read` requests. */
+export function openExactConnection(
   settings: ProviderSettings,
   signal: AbortSignal,
   { timeZone, tuning }: { timeZone: string; tuning: RequestTuning | undefined },
-  read: (request: FetchRequest, tools: SessionTools) => Promise<SourceAnswer>,
-): SourceSession {
+  read: (request: FetchRequest, tools: ConnectionTools) => Promise<SourceAnswer>,
+): SourceConnection {
   const requester = createRequester({ ...settings, timeZone }, signal, tuning)
   const notices: Notice[] = []
   const notify = (notice: Notice) => {
