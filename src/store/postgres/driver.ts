@@ -12,11 +12,11 @@ import {
   returnedCounters,
   type Written,
 } from './change-counters.ts'
+import { adaptToLostName, runsAlone } from './connection-settings.ts'
 import type { ServerRow } from './expected-server.ts'
 import type { Pool } from './pool.ts'
 import { commitUnknownError, isConnectionLost, isReadOnlyError, toDatabaseError } from './postgres-errors.ts'
 import { withRetry } from './retry.ts'
-import { adaptToLostName, runsAlone } from './session.ts'
 
 const MAX_STATEMENTS = 500
 const MAX_NAMED_LENGTH = 1000 // characters; only lists of many values are longer
@@ -140,7 +140,7 @@ class Connection implements DatabaseConnection {
     }
     const inTransaction = () => this.#inTransaction(written, send)
     if (pendingCounters(written).length > 0) return withRetry(inTransaction)
-    const needsSettings = () => this.#pool.session.isPerTransaction && !runsAlone(sql)
+    const needsSettings = () => this.#pool.mode.isPerTransaction && !runsAlone(sql)
     return withRetry(() => (needsSettings() ? inTransaction() : send()))
   }
 
@@ -193,13 +193,13 @@ class Connection implements DatabaseConnection {
   async #send(text: string, values: readonly unknown[] = [], name?: string) {
     if (this.#lost !== undefined) throw this.#lost
     try {
-      const isNamed = name !== undefined && this.#pool.session.usesNames
+      const isNamed = name !== undefined && this.#pool.mode.usesNames
       return await this.#client.query({ text, values: [...values], ...(isNamed && { name }) })
     } catch (thrown) {
       const error = toDatabaseError(thrown)
       if (isConnectionLost(error)) this.#lost = error
       if (isReadOnlyError(error)) this.#pool.renew()
-      if (name !== undefined) adaptToLostName(this.#pool.session, error)
+      if (name !== undefined) adaptToLostName(this.#pool.mode, error)
       throw error
     }
   }

@@ -7,6 +7,7 @@ import { SHARED_MIGRATIONS, schemaVersion } from '../migrations.ts'
 import type { ReadDb, WriteDb } from '../tables.ts'
 import { type Address, parseAddress } from './address.ts'
 import { createSharedClock } from './clock.ts'
+import { connectionSettings, selectSettings, wrongSettings } from './connection-settings.ts'
 import { PostgresDriver } from './driver.ts'
 import { postgresSql } from './engine-sql.ts'
 import { examineHosts } from './hosts.ts'
@@ -18,7 +19,6 @@ import { createPoller, POLL_MS, type Poller } from './poller.ts'
 import { type CircuitBreaker, createCircuitBreaker, openPool, type PoolOptions } from './pool.ts'
 import { createKysely } from './queries.ts'
 import { rawQuery } from './raw-query.ts'
-import { selectSettings, sessionSettings, wrongSettings } from './session.ts'
 
 export type PostgresOptions = SchemaOptions & {
   /** Milliseconds since 1970 of this machine. */
@@ -128,7 +128,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
       return ready
     },
     async examineServer() {
-      const settings = sessionSettings(POOLS.db.answerMs)
+      const settings = connectionSettings(POOLS.db.answerMs)
       const { rows } = await db
         .transaction()
         .execute((trx) => rawQuery<Record<string, unknown>>(trx, selectSettings(settings)))

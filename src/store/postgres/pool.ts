@@ -8,6 +8,15 @@ import { type Blocks, blockReason } from '../engine.ts'
 import type { Address } from './address.ts'
 import { type CounterValues, greatestCounters } from './change-counters.ts'
 import {
+  type ConnectionMode,
+  checkConnection,
+  connectionSettings,
+  createConnectionMode,
+  isOptionsRefusal,
+  startupOptions,
+  transactionSettings,
+} from './connection-settings.ts'
+import {
   checkServerRow,
   type ExpectedServer,
   isLater,
@@ -16,15 +25,6 @@ import {
 } from './expected-server.ts'
 import { createHostChoice, createProbe, destroySocket, findWriter, type HostChoice } from './hosts.ts'
 import { isConnectionLost, toDatabaseError } from './postgres-errors.ts'
-import {
-  checkSession,
-  createSession,
-  isOptionsRefusal,
-  type SessionMode,
-  sessionSettings,
-  startupOptions,
-  transactionSettings,
-} from './session.ts'
 
 export type PoolOptions = {
   size: number
@@ -43,8 +43,8 @@ export type Pool = {
   connect(): Promise<PoolClient>
   /** Replaces the connections, after an error that shows that they lead to the wrong server. */
   renew(): void
-  session: SessionMode
-  /** Statements that follow `begin`; undefined: the session has the settings. */
+  mode: ConnectionMode
+  /** Statements that follow `begin`; undefined: the connection has the settings. */
   transactionSettings(): string | undefined
   serverCheck(): ServerCheck
   /** Records the counters of a commit of this node. */
@@ -66,7 +66,7 @@ export type ServerCheck = {
  */
 export type CircuitBreaker = {
   hosts: HostChoice
-  session: SessionMode
+  mode: ConnectionMode
   /** @throws AppError `unavailable` while it is tripped */
   check(): void
   /** Allows queries again. */
@@ -107,7 +107,7 @@ export function createCircuitBreaker(): CircuitBreaker {
   const blocks: Blocks = {}
   const cuts: ((cause: CutCause) => void)[] = []
   const server: ExpectedServer = {}
-  const session = createSession()
+  const mode = createConnectionMode()
   const hosts = createHostChoice(() => {
     generation += 1 // connections to the previous host
   })
@@ -120,7 +120,7 @@ export function createCircuitBreaker(): CircuitBreaker {
   }
   return {
     hosts,
-    session,
+    mode,
     check() {
       const reason = blockReason(blocks)
       if (reason !== undefined) throw new AppError('unavailable', reason)
@@ -132,7 +132,7 @@ export function createCircuitBreaker(): CircuitBreaker {
     trip() {
       if (isTripped) return
       isTripped = true
-      renew() // the next server may be another one, or a restarted one without these sessions
+      renew() // the next server may be another one, or a restarted one without these connections
       for (const cut of cuts) cut('outage')
     },
     renew,
@@ -166,10 +166,10 @@ export async function openPool(
   { size, answerMs, onlyReads, connectMs = address.connectMs ?? CONNECT_MS }: PoolOptions,
   breaker: CircuitBreaker = createCircuitBreaker(),
 ): Promise<Pool> {
-  const { hosts, session } = breaker
-  const settings = sessionSettings(answerMs)
+  const { hosts, mode } = breaker
+  const settings = connectionSettings(answerMs)
   const fromAddress = address.config.options
-  if (!address.prepare) session.usesNames = false
+  if (!address.prepare) mode.usesNames = false
   const standard = pg.types.getTypeParser
   const getTypeParser = ((oid: number, format?: 'text') =>
     oid === INT8 || oid === NUMERIC ? wholeNumber : standard(oid, format)) as typeof standard
@@ -177,7 +177,7 @@ export async function openPool(
   // minute.
   class Client extends pg.Client {
     constructor(config?: ClientConfig) {
-      const options = session.isPerTransaction ? undefined : startupOptions(settings, fromAddress)
+      const options = mode.isPerTransaction ? undefined : startupOptions(settings, fromAddress)
       // The pool hides the password, which the spread then omits.
       super({ ...config, password: config?.password, ...hosts.last()?.config, options })
       this.connection.on('error', () => this.connection.stream.destroy())
@@ -195,7 +195,7 @@ export async function openPool(
     }
   }
   const verifyServer = async (client: PoolClient) => {
-    const { query, check } = serverCheck(!session.isPerTransaction)
+    const { query, check } = serverCheck(!mode.isPerTransaction)
     const { rows } = await client.query<ServerRow>(query)
     check(rows[0])
   }
@@ -242,12 +242,12 @@ export async function openPool(
     return pool.connect()
   }
   const connectWithSettings = async () => {
-    const { isPerTransaction } = session
+    const { isPerTransaction } = mode
     try {
       return await connectToHost()
     } catch (error) {
       if (isPerTransaction || !isOptionsRefusal(error)) throw error
-      session.isPerTransaction = true
+      mode.isPerTransaction = true
       return connectToHost()
     }
   }
@@ -269,7 +269,7 @@ export async function openPool(
   let checkedGeneration: number | undefined
   const check = async (client: PoolClient) => {
     try {
-      await checkSession(session, client, settings)
+      await checkConnection(mode, client, settings)
     } catch (error) {
       client.release(true)
       throw error
@@ -293,9 +293,9 @@ export async function openPool(
       }
     },
     renew: breaker.renew,
-    session,
+    mode,
     transactionSettings: () =>
-      session.isPerTransaction ? transactionSettings(settings, fromAddress) : undefined,
+      mode.isPerTransaction ? transactionSettings(settings, fromAddress) : undefined,
     serverCheck,
     noteCommit: breaker.noteCommit,
     async end() {

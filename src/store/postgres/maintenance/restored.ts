@@ -25,7 +25,7 @@ export type RenewedDatabase = {
 /**
  * Pauses the mailboxes, renews the database (`renewRows`), and runs `work` afterwards under the same lease `migrate`.
  * `generation`: greatest one that the blob store has recorded.
- * The caller has checked that no node runs (sessions.ts).
+ * The caller has checked that no node runs (open-connections.ts).
  * @throws AppError `failed` while another process does the same
  */
 export async function renewRestored<T>(

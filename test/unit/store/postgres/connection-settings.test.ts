@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError } from '../../../../src/runtime/errors.ts'
 import {
+  connectionSettings,
   isOptionsRefusal,
   runsAlone,
-  sessionSettings,
   startupOptions,
   transactionSettings,
   wrongSettings,
-} from '../../../../src/store/postgres/session.ts'
+} from '../../../../src/store/postgres/connection-settings.ts'
 
 test('`startupOptions` and `transactionSettings` have the same settings, and those of the address', () => {
-  const settings = sessionSettings(5500)
+  const settings = connectionSettings(5500)
   assert.equal(
     startupOptions(settings, '-c search_path=a,b'),
     '-c synchronous_commit=on -c statement_timeout=5000 -c lock_timeout=3000 -c idle_in_transaction_session_timeout=5000 -c TimeZone=UTC -c search_path=a,b',
@@ -42,7 +42,7 @@ test('`transactionSettings` reads each form of an option, and quotes its value',
 })
 
 test('`wrongSettings` compares durations in any unit, and skips settings that a server does not have', () => {
-  const settings = sessionSettings(60_000)
+  const settings = connectionSettings(60_000)
   const row = {
     synchronous_commit: 'on',
     statement_timeout: '59500ms',
@@ -51,7 +51,7 @@ test('`wrongSettings` compares durations in any unit, and skips settings that a 
     TimeZone: 'utc',
   }
   assert.deepEqual(wrongSettings(settings, row), [])
-  assert.deepEqual(wrongSettings(sessionSettings(3_600_500), { statement_timeout: '1h' }), [])
+  assert.deepEqual(wrongSettings(connectionSettings(3_600_500), { statement_timeout: '1h' }), [])
   assert.deepEqual(
     wrongSettings(settings, { ...row, statement_timeout: '0', synchronous_commit: 'off', TimeZone: 'CET' }),
     [

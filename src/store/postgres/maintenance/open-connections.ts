@@ -1,4 +1,4 @@
-// Sessions of cambista on a database, for a command that must be alone with it. Leases do not show them: a restored
+// Connections of cambista to a database, for a command that must be alone with it. Leases do not show them: a restored
 // database has the leases of its backup. A node without a task has no lease.
 
 import { AppError, errorReason } from '../../../runtime/errors.ts'
@@ -7,8 +7,8 @@ import { parseAddress } from '../address.ts'
 import { createPostgresDb } from '../open-postgres.ts'
 import { rawQuery } from '../raw-query.ts'
 
-export type HostSessions = {
-  /** Null: unknown, because another role opened the sessions. */
+export type HostConnections = {
+  /** Null: unknown, because another role opened the connections. */
   host: string | null
   since: string | null
   /** Ids of the server's processes, for pg_terminate_backend. */
@@ -20,14 +20,14 @@ const NAME = 'cambista'
 const MAX_PIDS = 20
 
 /**
- * Call before this process opens the database: its own sessions would count.
- * @throws AppError `failed` while cambista has other sessions on the database
+ * Call before this process opens the database: its own connections would count.
+ * @throws AppError `failed` while cambista has other connections to the database
  */
-export async function refuseSessions(url: string): Promise<void> {
+export async function refuseOpenConnections(url: string): Promise<void> {
   const address = parseAddress(url)
   const db = createPostgresDb(address, POOL)
   try {
-    const hosts = await selectSessions(db, [NAME, address.config.application_name ?? NAME])
+    const hosts = await selectOpenConnections(db, [NAME, address.config.application_name ?? NAME])
     if (hosts.length === 0) return
     const pids = hosts.flatMap((one) => one.pids).slice(0, MAX_PIDS)
     throw new AppError(
@@ -43,9 +43,9 @@ export async function refuseSessions(url: string): Promise<void> {
   }
 }
 
-/** Selects the other sessions of the database with these application names, by host. */
-async function selectSessions(db: ReadDb, names: readonly string[]): Promise<HostSessions[]> {
-  const { rows } = await rawQuery<HostSessions>(
+/** Selects the other connections to the database with these application names, by host. */
+async function selectOpenConnections(db: ReadDb, names: readonly string[]): Promise<HostConnections[]> {
+  const { rows } = await rawQuery<HostConnections>(
     db,
     `select case when client_port = -1 then 'the machine of the database' else host(client_addr) end as host,
        to_char(min(backend_start) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since,
@@ -58,7 +58,7 @@ async function selectSessions(db: ReadDb, names: readonly string[]): Promise<Hos
   return rows
 }
 
-function hostInWords({ host, since, pids }: HostSessions): string {
-  const sessions = `${pids.length} ${pids.length === 1 ? 'session' : 'sessions'}`
-  return host === null ? `${sessions} of another role` : `${sessions} from ${host} since ${since}`
+function hostInWords({ host, since, pids }: HostConnections): string {
+  const count = `${pids.length} ${pids.length === 1 ? 'session' : 'sessions'}`
+  return host === null ? `${count} of another role` : `${count} from ${host} since ${since}`
 }

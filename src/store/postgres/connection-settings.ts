@@ -1,4 +1,4 @@
-// Settings of a session, which a connection sends at its start, without a round trip. Poolers that share sessions
+// Settings that a connection sends at its start, without a round trip. Poolers that share sessions
 // reject or drop them there. Then each transaction of the node sets them, and statements outside of a transaction run
 // inside one. Statements have names only if the pooler replaces the names by its own.
 
@@ -6,14 +6,14 @@ import type { Client } from 'pg'
 import { AppError, errorCode } from '../../runtime/errors.ts'
 
 /** Knowledge about the server or the pooler before it, which all pools of a node share. */
-export type SessionMode = {
+export type ConnectionMode = {
   /** Each transaction sets the settings. */
   isPerTransaction: boolean
   /** Statements may have names. */
   usesNames: boolean
 }
 
-export type SessionSettings = Readonly<Record<string, string>>
+export type ConnectionSettings = Readonly<Record<string, string>>
 
 const SERVER_ENDS_BEFORE_MS = 500
 const LOCK_MS = 3000
@@ -30,12 +30,12 @@ const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, min: 60_000, h: 3_600_
 
 const PROBE = 'cambista_probe'
 
-export function createSession(): SessionMode {
+export function createConnectionMode(): ConnectionMode {
   return { isPerTransaction: false, usesNames: true }
 }
 
 /** Settings of a pool whose answers have this timeout. */
-export function sessionSettings(answerMs: number): SessionSettings {
+export function connectionSettings(answerMs: number): ConnectionSettings {
   return {
     synchronous_commit: 'on', // acknowledged means on disk, whatever the server's default is
     statement_timeout: String(Math.max(answerMs - SERVER_ENDS_BEFORE_MS, answerMs / 2)),
@@ -46,13 +46,13 @@ export function sessionSettings(answerMs: number): SessionSettings {
 }
 
 /** The startup parameter `options` with these settings and those of the address. */
-export function startupOptions(settings: SessionSettings, fromAddress = ''): string {
+export function startupOptions(settings: ConnectionSettings, fromAddress = ''): string {
   const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`)
   return [...options, fromAddress].join(' ').trim()
 }
 
 /** Statements after `begin` that set the same in a transaction. @throws AppError for options that are no settings */
-export function transactionSettings(settings: SessionSettings, fromAddress = ''): string {
+export function transactionSettings(settings: ConnectionSettings, fromAddress = ''): string {
   const own = Object.entries(settings).map(([name, value]) => `set local ${name} = ${quote(value)}`)
   // A list such as search_path=a,b is one value for `set_config`, and an identifier for `set`.
   const further = parseOptions(fromAddress).map(
@@ -71,31 +71,34 @@ export function isOptionsRefusal(error: unknown): boolean {
 }
 
 /** Switches names off, after an error of a pooler that does not know them. */
-export function adaptToLostName(session: SessionMode, error: unknown): void {
-  if (NAME_LOST.test(errorCode(error))) session.usesNames = false
+export function adaptToLostName(mode: ConnectionMode, error: unknown): void {
+  if (NAME_LOST.test(errorCode(error))) mode.usesNames = false
 }
 
 /** Compares the settings of a new connection with those that were sent, and examines a pooler. */
-export async function checkSession(
-  session: SessionMode,
+export async function checkConnection(
+  mode: ConnectionMode,
   client: Client,
-  settings: SessionSettings,
+  settings: ConnectionSettings,
 ): Promise<void> {
-  if (!session.isPerTransaction) {
+  if (!mode.isPerTransaction) {
     const { rows } = await client.query(selectSettings(settings))
-    session.isPerTransaction = wrongSettings(settings, rows[0] ?? {}).length > 0
+    mode.isPerTransaction = wrongSettings(settings, rows[0] ?? {}).length > 0
   }
-  if (session.isPerTransaction && session.usesNames) session.usesNames = await replacesNames(client)
+  if (mode.isPerTransaction && mode.usesNames) mode.usesNames = await replacesNames(client)
 }
 
 /** Query whose row has the present value of each setting, or null for one that the server does not have. */
-export function selectSettings(settings: SessionSettings): string {
+export function selectSettings(settings: ConnectionSettings): string {
   const columns = Object.keys(settings).map((name) => `current_setting('${name}', true) as "${name}"`)
   return `select ${columns.join(', ')}`
 }
 
 /** Settings of a row of `selectSettings` that differ, as `statement_timeout is 0 and not 5000`. */
-export function wrongSettings(settings: SessionSettings, row: Readonly<Record<string, unknown>>): string[] {
+export function wrongSettings(
+  settings: ConnectionSettings,
+  row: Readonly<Record<string, unknown>>,
+): string[] {
   return Object.entries(settings).flatMap(([name, expected]) => {
     const value = row[name]
     if (typeof value !== 'string' || normalize(value) === normalize(expected)) return []
