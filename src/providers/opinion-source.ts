@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { networkReason } from '../runtime/errors.ts'
 import { isIsoDate } from '../values/dates.ts'
 import { canonicalNumber } from '../values/decimal.ts'
-import { isRecord } from '../values/record.ts'
+import { isJsonObject } from '../values/json-object.ts'
 import { excerpt, parseSourceJson, scalarText } from './json.ts'
 import { FetchFailure, type OpinionSide } from './provider.ts'
 
@@ -83,15 +83,15 @@ async function readOpinionBody(response: Response): Promise<string> {
  */
 function readSides(body: string): OpinionSide[] {
   const answer = parseSourceJson(body)
-  if (!isRecord(answer)) throw new FetchFailure('the answer is not an object')
+  if (!isJsonObject(answer)) throw new FetchFailure('the answer is not an object')
   if ('code' in answer || 'status' in answer) {
     const words = [answer.code, answer.status].map(scalarText).filter((text) => text !== '')
     throw new FetchFailure(`the answer is an error: ${excerpt(words.join(' '))}`)
   }
   return SIDES.map((side) => {
     const valued = answer[side]
-    const day = isRecord(valued) ? scalarText(valued.fecha).slice(0, DAY_LENGTH) : ''
-    const value = isRecord(valued) ? canonicalNumber(scalarText(valued.valor)) : undefined
+    const day = isJsonObject(valued) ? scalarText(valued.fecha).slice(0, DAY_LENGTH) : ''
+    const value = isJsonObject(valued) ? canonicalNumber(scalarText(valued.valor)) : undefined
     if (!isIsoDate(day) || value === undefined)
       throw new FetchFailure(`the answer has no day and value of ${side}`)
     return { rate_type: side, rate_date: day, value }

@@ -1,6 +1,6 @@
 // Parses the file of a directory into rows with their positions, without validation.
 
-import { csvRecords, detectSeparator } from '../../formats/sheets/csv.ts'
+import { csvRows, detectSeparator } from '../../formats/sheets/csv.ts'
 import { AppError, errorReason } from '../../runtime/errors.ts'
 
 export const KINDS = ['company', 'owner', 'agent'] as const
@@ -61,7 +61,7 @@ function parseJson(text: string): unknown {
 
 function readCsv(text: string): DirectoryFile {
   const separator = detectSeparator(text.split(/[\r\n]/, 1)[0] ?? '')
-  const [head, ...records] = csvRecords(text, separator).map(({ line, cells }) => ({
+  const [head, ...lines] = csvRows(text, separator).map(({ line, cells }) => ({
     cells,
     place: `line ${line}`,
   }))
@@ -75,7 +75,7 @@ function readCsv(text: string): DirectoryFile {
   if (errors.length > 0) return { rows: [], errors }
 
   const rows: FileRow[] = []
-  for (const { cells, place } of records) {
+  for (const { cells, place } of lines) {
     if (cells.every((cell) => cell === '')) continue
     if (cells.length !== columns.length) {
       const hint = cells.length > columns.length ? ': put a text that holds the separator into "quotes"' : ''

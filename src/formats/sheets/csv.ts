@@ -5,11 +5,11 @@ import { AppError } from '../../runtime/errors.ts'
 import type { Cell, Sheet } from './cells.ts'
 
 /** Cells of a row without the white space around them, and the first line of the row. */
-export type CsvRecord = { line: number; cells: string[] }
+export type CsvRow = { line: number; cells: string[] }
 
 /** Returns the rows that are not empty. @throws AppError `failed` for invalid CSV */
-export function csvRecords(text: string, separator: string): CsvRecord[] {
-  const records: CsvRecord[] = []
+export function csvRows(text: string, separator: string): CsvRow[] {
+  const rows: CsvRow[] = []
   try {
     parse(text.replaceAll(/\r\n?/g, '\n'), {
       delimiter: separator,
@@ -19,11 +19,11 @@ export function csvRecords(text: string, separator: string): CsvRecord[] {
       relax_column_count: true,
       on_record(cells, { lines }) {
         const line = lines - (cells.join('').split('\n').length - 1) // `lines` is the last line of the row
-        records.push({ cells, line })
+        rows.push({ cells, line })
         return null
       },
     })
-    return records
+    return rows
   } catch (error) {
     if (error instanceof CsvError)
       throw new AppError('failed', `it is not CSV: ${error.message}`, { cause: error })
@@ -39,7 +39,7 @@ export function detectSeparator(text: string): string {
 export function readCsvSheet(bytes: Uint8Array): Sheet {
   const text = decodeText(bytes)
   if (text.includes('\0')) throw new AppError('failed', 'the file is neither a workbook nor CSV in UTF-8')
-  const rows = csvRecords(text, detectSeparator(text)).map(({ line, cells }) => {
+  const rows = csvRows(text, detectSeparator(text)).map(({ line, cells }) => {
     const entries = cells.flatMap((text, at): [number, Cell][] =>
       text === '' ? [] : [[at + 1, { kind: 'text', text }]],
     )

@@ -2,7 +2,7 @@
 // upload.
 
 import * as v from 'valibot'
-import { isRecord } from '../../values/record.ts'
+import { isJsonObject } from '../../values/json-object.ts'
 import { Hint, Integer } from '../endpoint/answers/shapes.ts'
 import type { ErrorShape } from '../endpoint/error-shape.ts'
 
@@ -28,7 +28,7 @@ const ErrorOut = v.pipe(
 export const DOCUMENTS_ERRORS: ErrorShape = {
   challenge: 'Bearer',
   body(status, message, details, { hint } = {}) {
-    const { errors, errors_total, missing, hint: own } = isRecord(details) ? details : {}
+    const { errors, errors_total, missing, hint: own } = isJsonObject(details) ? details : {}
     return JSON.stringify({
       status: status === 404 ? 'not found' : 'error',
       ...{ message, hint: hint ?? own ?? missingHint(missing), errors, errors_total },

@@ -1,6 +1,6 @@
 // Answers of the SIE API: `{bmx: {series: [{idSerie, titulo, datos: [{fecha, dato}]}]}}`, with `fecha` as dd/mm/yyyy.
 
-import { isRecord, type JsonRecord } from '../../values/record.ts'
+import { isJsonObject, type JsonObject } from '../../values/json-object.ts'
 import { excerpt, listItems, parseLargeJson, parseSourceJson, scalarText } from '../json.ts'
 import { FetchFailure, type Observation, type SourceAnswer } from '../provider.ts'
 import { noValue, withoutThousands } from '../published-value.ts'
@@ -20,16 +20,16 @@ type SeriesAnswer = SourceAnswer & { refusedTitles: string[]; unknown: string[] 
  */
 export async function readSieAnswer(body: string): Promise<SeriesAnswer> {
   const document = await parseLargeJson(body)
-  const words = isRecord(document) ? wordsOfError(document) : undefined
+  const words = isJsonObject(document) ? wordsOfError(document) : undefined
   if (words !== undefined) throw new ErrorAnswer(`the answer is an error: ${words}`)
-  if (!isRecord(document) || !isRecord(document.bmx) || !Array.isArray(document.bmx.series))
+  if (!isJsonObject(document) || !isJsonObject(document.bmx) || !Array.isArray(document.bmx.series))
     throw new FetchFailure('the answer has no "bmx.series"')
   const answer = { listed: [], observations: [], refusedTitles: [], unknown: [] } as Required<
     Omit<SeriesAnswer, 'leftOut'>
   >
   const leftOut: string[] = []
   for (const series of document.bmx.series) {
-    if (!isRecord(series)) throw new FetchFailure('"series" holds something that is not a series')
+    if (!isJsonObject(series)) throw new FetchFailure('"series" holds something that is not a series')
     const id = scalarText(series.idSerie)
     const title = scalarText(series.titulo)
     const word = titleWord(id)
@@ -51,22 +51,22 @@ export async function readSieAnswer(body: string): Promise<SeriesAnswer> {
 export function sieErrorText(body: string): string | undefined {
   try {
     const document = parseSourceJson(body)
-    return isRecord(document) ? wordsOfError(document) : undefined
+    return isJsonObject(document) ? wordsOfError(document) : undefined
   } catch {
     return undefined // the body of a proxy may be no JSON
   }
 }
 
 /** Returns the words of `{"error": {"mensaje", "detalle"}}`. */
-function wordsOfError({ error }: JsonRecord): string | undefined {
+function wordsOfError({ error }: JsonObject): string | undefined {
   if (error === undefined) return undefined
-  if (!isRecord(error)) return excerpt(scalarText(error)) || 'without a text'
+  if (!isJsonObject(error)) return excerpt(scalarText(error)) || 'without a text'
   const parts = [scalarText(error.mensaje), scalarText(error.detalle)].filter((text) => text !== '')
   return excerpt(parts.join(': ')) || 'without a text'
 }
 
 function sieObservations(code: string, row: unknown): Observation[] {
-  if (!isRecord(row)) throw new FetchFailure(`"datos" of ${code} holds something that is not a row`)
+  if (!isJsonObject(row)) throw new FetchFailure(`"datos" of ${code} holds something that is not a row`)
   const date = scalarText(row.fecha)
   const value = scalarText(row.dato)
   if (noValue(value)) return []

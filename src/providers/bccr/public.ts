@@ -1,7 +1,7 @@
 // Client of the central bank's public API, which requires the token of the operator (upstream 1).
 
 import { addDays, earliest, isIsoDate, latest } from '../../values/dates.ts'
-import { isRecord, type JsonRecord } from '../../values/record.ts'
+import { isJsonObject, type JsonObject } from '../../values/json-object.ts'
 import { listItems, parseLargeJson, parseSourceJson, scalarText } from '../json.ts'
 import {
   FetchFailure,
@@ -67,7 +67,7 @@ export function publicRequest(
  */
 export async function readPublicAnswer(body: string): Promise<SourceAnswer> {
   const answer = await parseLargeJson(body)
-  if (!isRecord(answer) || !(Object.hasOwn(answer, 'estado') || Object.hasOwn(answer, 'datos'))) {
+  if (!isJsonObject(answer) || !(Object.hasOwn(answer, 'estado') || Object.hasOwn(answer, 'datos'))) {
     throw new FetchFailure('the answer has neither "estado" nor "datos"')
   }
   if (Object.hasOwn(answer, 'estado') && answer.estado !== true) {
@@ -81,7 +81,7 @@ export async function readPublicAnswer(body: string): Promise<SourceAnswer> {
 export function errorText(body: string): string {
   try {
     const error = parseSourceJson(body)
-    return (isRecord(error) && scalarText(error.Mensaje)) || body
+    return (isJsonObject(error) && scalarText(error.Mensaje)) || body
   } catch {
     return body
   }
@@ -136,16 +136,16 @@ export function mergeAnswers(answers: readonly SourceAnswer[]): SourceAnswer {
   return { listed: [...listed.values()], observations, ...(leftOut.length > 0 && { leftOut }) }
 }
 
-function entryIndicators(entry: unknown): JsonRecord[] {
-  const own = isRecord(entry) ? entry.indicadores : undefined
+function entryIndicators(entry: unknown): JsonObject[] {
+  const own = isJsonObject(entry) ? entry.indicadores : undefined
   const indicators = own === undefined || own === null ? [entry] : listItems(own, '"indicadores"')
   return indicators.map((indicator) => {
-    if (isRecord(indicator)) return indicator
+    if (isJsonObject(indicator)) return indicator
     throw new FetchFailure('"datos" holds something that is not an indicator')
   })
 }
 
-function readIndicator(indicator: JsonRecord): SourceAnswer {
+function readIndicator(indicator: JsonObject): SourceAnswer {
   const code = scalarText(indicator.codigoIndicador)
   const rows = listItems(indicator.series, '"series"')
   if (code === '') {
@@ -160,7 +160,7 @@ function readIndicator(indicator: JsonRecord): SourceAnswer {
 }
 
 function readRow(code: string, row: unknown): Observation[] {
-  if (!isRecord(row)) throw new FetchFailure(`"series" of ${code} holds something that is not a row`)
+  if (!isJsonObject(row)) throw new FetchFailure(`"series" of ${code} holds something that is not a row`)
   const { fecha, valorDatoPorPeriodo: value } = row
   if (value === undefined || value === null) return []
   const when = scalarText(fecha)

@@ -2,7 +2,7 @@
 // of at most 100 days, rounded. The API is unofficial, so an answer of another shape is a failure, never a guess.
 
 import { addDays, type IsoDate, isIsoDate, latest } from '../../values/dates.ts'
-import { isRecord, type JsonRecord } from '../../values/record.ts'
+import { isJsonObject, type JsonObject } from '../../values/json-object.ts'
 import { listItems, parseSourceJson, scalarText } from '../json.ts'
 import {
   completeAnswer,
@@ -93,7 +93,7 @@ export function readCsrfToken(body: string): string {
  */
 export function readSitePage(body: string): SitePage {
   const page = parseSourceJson(body)
-  if (!isRecord(page) || !Object.hasOwn(page, 'columnas') || !Object.hasOwn(page, 'indicadoresRaiz')) {
+  if (!isJsonObject(page) || !Object.hasOwn(page, 'columnas') || !Object.hasOwn(page, 'indicadoresRaiz')) {
     throw new FetchFailure('the answer has no "columnas" or no "indicadoresRaiz"')
   }
   const days = readColumns(listItems(page.columnas, '"columnas"'))
@@ -159,9 +159,9 @@ function readColumns(columns: unknown[]): Map<string, IsoDate> {
   if (columns.length > MOST_COLUMNS) throw new FetchFailure(`"columnas" are more than ${MOST_COLUMNS}`)
   const days = new Map<string, IsoDate>()
   for (const column of columns) {
-    const field = isRecord(column) ? scalarText(column.field) : ''
+    const field = isJsonObject(column) ? scalarText(column.field) : ''
     if (field === 'nombre') continue
-    const title = isRecord(column) ? scalarText(column.tituloIngles) : ''
+    const title = isJsonObject(column) ? scalarText(column.tituloIngles) : ''
     const day = readTitle(title)
     if (!/^serie\d+$/.test(field) || day === undefined) {
       throw new FetchFailure(`the column "${field.slice(0, 40)}" has no day, but "${title.slice(0, 40)}"`)
@@ -183,10 +183,11 @@ function readTitle(title: string): IsoDate | undefined {
   return isIsoDate(date) ? date : undefined
 }
 
-function* walkIndicators(indicators: unknown[], depth: number): Generator<JsonRecord> {
+function* walkIndicators(indicators: unknown[], depth: number): Generator<JsonObject> {
   if (depth > MOST_LEVELS) throw new FetchFailure('"indicadores" nest too deep')
   for (const indicator of indicators) {
-    if (!isRecord(indicator)) throw new FetchFailure('the answer holds something that is not an indicator')
+    if (!isJsonObject(indicator))
+      throw new FetchFailure('the answer holds something that is not an indicator')
     yield indicator
     yield* walkIndicators(listItems(indicator.indicadores, '"indicadores"'), depth + 1)
   }
@@ -199,7 +200,7 @@ function readSeries(
   decimals: number,
 ): Observation[] {
   if (series === undefined || series === null) return []
-  if (!isRecord(series)) throw new FetchFailure(`"series" of ${code} is not an object`)
+  if (!isJsonObject(series)) throw new FetchFailure(`"series" of ${code} is not an object`)
   const observations: Observation[] = []
   for (const [field, day] of days) {
     const text = scalarText(series[`${field}Ingles`])
@@ -212,7 +213,7 @@ function readSeries(
 }
 
 function tableDecimals(about: unknown): number {
-  const text = isRecord(about) ? scalarText(about.decimales) : ''
+  const text = isJsonObject(about) ? scalarText(about.decimales) : ''
   return /^\d{1,2}$/.test(text) ? Number(text) : 0
 }
 

@@ -54,9 +54,9 @@ export async function readEcbRates(body: string): Promise<RatesAnswer> {
 }
 
 async function parseRows(body: string): Promise<string[][]> {
-  const { csvRecords } = await import('../../formats/sheets/csv.ts') // imported here for a faster start
+  const { csvRows } = await import('../../formats/sheets/csv.ts') // imported here for a faster start
   try {
-    return csvRecords(body, ',').map(({ cells }) => cells)
+    return csvRows(body, ',').map(({ cells }) => cells)
   } catch (error) {
     throw new FetchFailure(`the answer is not CSV: ${errorReason(error)}`)
   }

@@ -2,7 +2,7 @@
 
 import { addDays, earliest, isIsoDate, latest } from '../../values/dates.ts'
 import { countDays } from '../../values/intervals.ts'
-import { isRecord, type JsonRecord } from '../../values/record.ts'
+import { isJsonObject, type JsonObject } from '../../values/json-object.ts'
 import { excerpt, parseLargeJson, scalarText } from '../json.ts'
 import { FetchFailure, type Observation, type Window } from '../provider.ts'
 import { noValue } from '../published-value.ts'
@@ -20,14 +20,14 @@ export async function readRanges(
   { code, mostRows }: { code: string; mostRows: number },
 ): Promise<Observation[]> {
   const answer = await parseLargeJson(body)
-  if (isRecord(answer)) throw new FetchFailure(`the answer is an error: ${socrataErrorText(answer)}`)
+  if (isJsonObject(answer)) throw new FetchFailure(`the answer is an error: ${socrataErrorText(answer)}`)
   if (!Array.isArray(answer)) throw new FetchFailure('the answer is not a list of rows')
   if (answer.length >= mostRows) throw new FetchFailure(`the answer has ${mostRows} rows, so it may be cut`)
   return answer.flatMap((row) => rangeDays(code, row, window))
 }
 
 function rangeDays(code: string, row: unknown, window: Window): Observation[] {
-  if (!isRecord(row)) throw new FetchFailure('the list holds something that is not a row')
+  if (!isJsonObject(row)) throw new FetchFailure('the list holds something that is not a row')
   const unit = scalarText(row.unidad)
   if (unit !== 'COP') throw new FetchFailure(`"unidad" is not COP but "${excerpt(unit, 20)}"`)
   const from = midnightDay(row, 'vigenciadesde')
@@ -44,7 +44,7 @@ function rangeDays(code: string, row: unknown, window: Window): Observation[] {
   return observations
 }
 
-function midnightDay(row: JsonRecord, field: string): string {
+function midnightDay(row: JsonObject, field: string): string {
   const text = scalarText(row[field])
   const [, day = ''] = MIDNIGHT.exec(text) ?? []
   if (!isIsoDate(day)) throw new FetchFailure(`"${field}" is not a day but "${excerpt(text, 40)}"`)
@@ -52,6 +52,6 @@ function midnightDay(row: JsonRecord, field: string): string {
 }
 
 /** Returns the words of `{"code": …, "error": true, "message": …}`. */
-function socrataErrorText({ message, code }: JsonRecord): string {
+function socrataErrorText({ message, code }: JsonObject): string {
   return [scalarText(code), scalarText(message)].filter((text) => text !== '').join(': ') || 'an object'
 }

@@ -2,13 +2,13 @@
 
 import { randomInt } from 'node:crypto'
 import type { MemoryShare } from '../../runtime/memory-budget.ts'
-import { createFixedRecords } from '../../runtime/records.ts'
+import { createFixedRows } from '../../runtime/packed-rows.ts'
 
-export type BlobRecord = { sha256: string; size: number; file: number }
+export type BlobEntry = { sha256: string; size: number; file: number }
 
 export type BlobTable = {
   count(): number
-  at(index: number): BlobRecord
+  at(index: number): BlobEntry
   /** Returns the number of the blob with this SHA-256. */
   find(sha256: Buffer): number | undefined
   /** Adds a new blob and returns its number; `file`: number of its file. */
@@ -20,13 +20,13 @@ type Slots = { bytes: Buffer; entries: Int32Array; used: number }
 
 const HASH_BYTES = 32
 const FILE_AT = HASH_BYTES + 8
-const RECORD_BYTES = FILE_AT + 4
+const ROW_BYTES = FILE_AT + 4
 const PARTS = 256 // each part grows on its own, so that no upload waits while a million entries move
 const PART_BITS = 8
 const FIRST_SLOTS = 8
 
 export function createBlobTable(memory: MemoryShare): BlobTable {
-  const records = createFixedRecords(RECORD_BYTES, memory)
+  const rows = createFixedRows(ROW_BYTES, memory)
   const parts: (Slots | undefined)[] = new Array(PARTS)
   // Clients choose the blobs. Random factors prevent them from choosing blobs that all fall into one slot.
   const factors = [randomOdd(), randomOdd()] as const
@@ -45,7 +45,7 @@ export function createBlobTable(memory: MemoryShare): BlobTable {
   const findSlot = ({ entries }: Slots, mixed: number, sha256: Buffer): number => {
     let slot = (mixed >>> PART_BITS) % entries.length
     for (let index = entries[slot] as number; index !== 0; index = entries[slot] as number) {
-      if (records.at(index - 1).compare(sha256, 0, HASH_BYTES, 0, HASH_BYTES) === 0) break
+      if (rows.at(index - 1).compare(sha256, 0, HASH_BYTES, 0, HASH_BYTES) === 0) break
       slot = (slot + 1) % entries.length
     }
     return slot
@@ -60,7 +60,7 @@ export function createBlobTable(memory: MemoryShare): BlobTable {
     const slots = allocateSlots(2 * before.entries.length)
     for (const index of before.entries) {
       if (index === 0) continue
-      const sha256 = records.at(index - 1)
+      const sha256 = rows.at(index - 1)
       put(slots, mix(sha256), sha256, index - 1)
     }
     memory.free(before.bytes)
@@ -68,13 +68,13 @@ export function createBlobTable(memory: MemoryShare): BlobTable {
   }
 
   return {
-    count: records.count,
+    count: rows.count,
     at(index) {
-      const record = records.at(index)
+      const row = rows.at(index)
       return {
-        sha256: record.toString('hex', 0, HASH_BYTES),
-        size: record.readDoubleLE(HASH_BYTES),
-        file: record.readUInt32LE(FILE_AT),
+        sha256: row.toString('hex', 0, HASH_BYTES),
+        size: row.readDoubleLE(HASH_BYTES),
+        file: row.readUInt32LE(FILE_AT),
       }
     },
     find(sha256) {
@@ -84,11 +84,11 @@ export function createBlobTable(memory: MemoryShare): BlobTable {
       return entry === 0 ? undefined : entry - 1
     },
     add(sha256, size, file) {
-      const index = records.count()
-      const record = records.add()
-      sha256.copy(record)
-      record.writeDoubleLE(size, HASH_BYTES)
-      record.writeUInt32LE(file, FILE_AT)
+      const index = rows.count()
+      const row = rows.add()
+      sha256.copy(row)
+      row.writeDoubleLE(size, HASH_BYTES)
+      row.writeUInt32LE(file, FILE_AT)
       const mixed = mix(sha256)
       let slots = parts[mixed % PARTS] ?? allocateSlots(FIRST_SLOTS)
       if (3 * (slots.used + 1) > 2 * slots.entries.length) slots = growSlots(slots)

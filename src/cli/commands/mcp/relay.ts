@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { CODES, errorMessage } from '../../../http/mcp/protocol/messages.ts'
 import { requestHeaders } from '../../../http/mcp/protocol/protocol-version.ts'
 import { AppError, errorReason } from '../../../runtime/errors.ts'
-import { isRecord } from '../../../values/record.ts'
+import { isJsonObject } from '../../../values/json-object.ts'
 import type { Environment } from '../../parse/args.ts'
 import type { LineHandler } from './stdio.ts'
 
@@ -27,7 +27,7 @@ export function createRelay(url: string, secrets: Record<string, string>): LineH
       const response = await fetch(address, init)
       const body = await response.text()
       const reply = parseJson(body)
-      if (!isRecord(reply) || reply.jsonrpc !== '2.0')
+      if (!isJsonObject(reply) || reply.jsonrpc !== '2.0')
         return failure(`${address} answered ${response.status}, and no MCP`)
       // A message rejected before parsing has a null id. The client waits for the id of its request.
       return reply.id === null ? { ...reply, id: request.id } : reply

@@ -12,7 +12,7 @@ import {
 } from '../../../http/mcp/protocol/messages.ts'
 import { parseErrorOutcome } from '../../../http/mcp/protocol/server.ts'
 import { createSemaphore } from '../../../runtime/semaphore.ts'
-import { isRecord } from '../../../values/record.ts'
+import { isJsonObject } from '../../../values/json-object.ts'
 import { createIdReader } from './message-id.ts'
 
 export type RequestLine = {
@@ -47,7 +47,7 @@ export async function serveLines({ input, out, stop }: Streams, answer: LineHand
   const serve = async (text: string) => {
     const value = parseLine(text)
     if (value === undefined) return send(parseErrorOutcome().answer)
-    if (isRecord(value) && value.method === 'notifications/cancelled' && isRecord(value.params)) {
+    if (isJsonObject(value) && value.method === 'notifications/cancelled' && isJsonObject(value.params)) {
       return running.get(value.params.requestId as Id)?.abort()
     }
     const message = toMessage(value)

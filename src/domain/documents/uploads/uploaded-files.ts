@@ -1,5 +1,5 @@
 import type { MemoryShare } from '../../../runtime/memory-budget.ts'
-import { createRecords } from '../../../runtime/records.ts'
+import { createPackedRows } from '../../../runtime/packed-rows.ts'
 import type { FileFields } from '../../../store/documents/documents.ts'
 import type { NewInvoice } from '../../../store/documents/invoices.ts'
 
@@ -25,7 +25,7 @@ const HEAD_BYTES = INVOICE_LENGTH_AT + 2
 const NO_BYTES = Buffer.alloc(0)
 
 export function createUploadedFiles(memory: MemoryShare): UploadedFiles {
-  const records = createRecords(memory)
+  const rows = createPackedRows(memory)
   let count = 0
   const tally = createInvoiceTally()
   let last = ''
@@ -36,32 +36,32 @@ export function createUploadedFiles(memory: MemoryShare): UploadedFiles {
       const type = mimetype === last ? '' : mimetype
       const facts = invoice ? Buffer.from(JSON.stringify(invoice)) : NO_BYTES
       const nameStart = HEAD_BYTES + type.length + facts.length
-      const record = records.add(nameStart + Buffer.byteLength(name))
-      record.writeUInt32LE(blob, 0)
-      record.writeUInt8(type.length, BLOB_BYTES)
-      record.writeUInt16LE(facts.length, INVOICE_LENGTH_AT)
-      record.write(type, HEAD_BYTES, 'latin1')
-      facts.copy(record, HEAD_BYTES + type.length)
-      record.write(name, nameStart)
+      const row = rows.add(nameStart + Buffer.byteLength(name))
+      row.writeUInt32LE(blob, 0)
+      row.writeUInt8(type.length, BLOB_BYTES)
+      row.writeUInt16LE(facts.length, INVOICE_LENGTH_AT)
+      row.write(type, HEAD_BYTES, 'latin1')
+      facts.copy(row, HEAD_BYTES + type.length)
+      row.write(name, nameStart)
       last = mimetype
       count++
       tally.add(invoice)
     },
     *[Symbol.iterator]() {
       let mimetype = ''
-      for (const record of records) {
-        const factsStart = HEAD_BYTES + record.readUInt8(BLOB_BYTES)
-        if (factsStart > HEAD_BYTES) mimetype = record.toString('latin1', HEAD_BYTES, factsStart)
-        const nameStart = factsStart + record.readUInt16LE(INVOICE_LENGTH_AT)
-        const name = record.toString('utf8', nameStart)
-        const file = { name, mimetype, blob: record.readUInt32LE(0) }
+      for (const row of rows) {
+        const factsStart = HEAD_BYTES + row.readUInt8(BLOB_BYTES)
+        if (factsStart > HEAD_BYTES) mimetype = row.toString('latin1', HEAD_BYTES, factsStart)
+        const nameStart = factsStart + row.readUInt16LE(INVOICE_LENGTH_AT)
+        const name = row.toString('utf8', nameStart)
+        const file = { name, mimetype, blob: row.readUInt32LE(0) }
         if (nameStart === factsStart) yield file
         else {
           yield {
             ...file,
             // Most callers do not read it.
             get invoice() {
-              return JSON.parse(record.toString('utf8', factsStart, nameStart)) as NewInvoice
+              return JSON.parse(row.toString('utf8', factsStart, nameStart)) as NewInvoice
             },
           }
         }

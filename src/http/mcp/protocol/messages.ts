@@ -1,6 +1,6 @@
 // Messages of JSON-RPC 2.0, as MCP uses it. Batches are rejected: no supported version of the protocol has them.
 
-import { isRecord } from '../../../values/record.ts'
+import { isJsonObject } from '../../../values/json-object.ts'
 
 export type Id = string | number
 
@@ -49,7 +49,8 @@ export function parseMessage(text: string): unknown {
 /** Validates a message and returns its kind. */
 export function toMessage(value: unknown): Message {
   if (Array.isArray(value)) return invalid(null, 'Send one message at a time: batches are not served')
-  if (!isRecord(value) || value.jsonrpc !== '2.0') return invalid(null, 'This is no message of JSON-RPC 2.0')
+  if (!isJsonObject(value) || value.jsonrpc !== '2.0')
+    return invalid(null, 'This is no message of JSON-RPC 2.0')
   const { id, method, params } = value
   const isId = typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id))
   if (method === undefined && isId && (Object.hasOwn(value, 'result') || Object.hasOwn(value, 'error'))) {
@@ -58,7 +59,7 @@ export function toMessage(value: unknown): Message {
   if (typeof method !== 'string') return invalid(isId ? id : null, 'method must be a text')
   if (id === undefined) return { kind: 'ignored' }
   if (!isId) return invalid(null, 'id must be a text or a whole number')
-  if (params !== undefined && !isRecord(params)) return invalid(id, 'params must be an object')
+  if (params !== undefined && !isJsonObject(params)) return invalid(id, 'params must be an object')
   return { kind: 'request', request: { id, method, params: params ?? {} } }
 }
 

@@ -2,7 +2,7 @@
 // header too, and both must be equal. Clients of older versions begin with `initialize`. The server stores no state
 // between requests, so it serves all versions at once.
 
-import { isRecord } from '../../../values/record.ts'
+import { isJsonObject } from '../../../values/json-object.ts'
 import { CODES, type Request, type RpcError } from './messages.ts'
 
 export const MODERN = '2026-07-28'
@@ -31,7 +31,7 @@ const PLAIN_HEADER = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/
 
 /** Returns the version of a request, or the error of an unsupported one. `headers`: undefined on stdin. */
 export function detectVersion(request: Request, headers?: MessageHeaders): ProtocolVersion | RpcError {
-  const meta = isRecord(request.params._meta) ? request.params._meta : {}
+  const meta = isJsonObject(request.params._meta) ? request.params._meta : {}
   const version = meta[VERSION]
   if (version === undefined) return detectLegacyVersion(request, headers)
   if (typeof version !== 'string') return invalidMeta(`${VERSION} must be a text`)
@@ -40,13 +40,13 @@ export function detectVersion(request: Request, headers?: MessageHeaders): Proto
     if (mismatch) return { code: CODES.headerMismatch, message: `Header mismatch: ${mismatch}` }
   }
   if (version !== MODERN) return unsupported(version, [MODERN])
-  if (!isRecord(meta[CAPABILITIES])) return invalidMeta(`${CAPABILITIES} must be an object`)
+  if (!isJsonObject(meta[CAPABILITIES])) return invalidMeta(`${CAPABILITIES} must be an object`)
   return 'modern'
 }
 
 /** Headers that repeat the body of a request, for a relay over HTTP; none before 2026-07-28. */
 export function requestHeaders({ method, params }: Request): Record<string, string> {
-  const version = isRecord(params._meta) ? params._meta[VERSION] : undefined
+  const version = isJsonObject(params._meta) ? params._meta[VERSION] : undefined
   if (typeof version !== 'string') return {}
   const name = params[NAME_PARAMETERS[method] ?? '']
   return {

@@ -3,7 +3,7 @@
 
 import type * as v from 'valibot'
 import { AppError } from '../../../runtime/errors.ts'
-import { isRecord } from '../../../values/record.ts'
+import { isJsonObject } from '../../../values/json-object.ts'
 import type { AuthorizedToken } from '../../access/auth.ts'
 import type { QuerySchema } from '../../endpoint/endpoint.ts'
 import { invalidParameters, type ValidationItem } from '../../endpoint/error-shape.ts'
@@ -88,8 +88,8 @@ export function requireRequest({ request }: Caller): { id: string; origin: strin
 
 /** Names of the parameters that are lists; all others are texts. */
 function listParameters({ properties }: JsonSchema): ReadonlySet<string> {
-  const entries = isRecord(properties) ? Object.entries(properties) : []
-  return new Set(entries.flatMap(([name, one]) => (isRecord(one) && one.type === 'array' ? [name] : [])))
+  const entries = isJsonObject(properties) ? Object.entries(properties) : []
+  return new Set(entries.flatMap(([name, one]) => (isJsonObject(one) && one.type === 'array' ? [name] : [])))
 }
 
 /** Validates arguments. Integers and booleans are read as their text in a URL; null counts as absent. */
@@ -100,7 +100,8 @@ function parseArguments<Q extends QuerySchema>(
 ): v.InferOutput<Q> {
   const texts: Record<string, unknown> = Object.create(null)
   const errors: ValidationItem[] = []
-  if (values !== undefined && !isRecord(values)) throw new AppError('invalid', 'arguments must be an object')
+  if (values !== undefined && !isJsonObject(values))
+    throw new AppError('invalid', 'arguments must be an object')
   for (const [name, value] of Object.entries(values ?? {})) {
     if (value === null) continue
     if (lists.has(name) || typeof value === 'string') texts[name] = value
@@ -136,13 +137,13 @@ function compactSchema(schema: JsonSchema, isTop = false): JsonSchema {
     copy.anyOf = type.map((one: unknown) => ({ type: one }))
   }
   for (const [name, value] of Object.entries(rest)) {
-    if (!DROPPED_KEYWORDS.has(name)) copy[name] = isRecord(value) ? compactSchema(value) : value
+    if (!DROPPED_KEYWORDS.has(name)) copy[name] = isJsonObject(value) ? compactSchema(value) : value
   }
   if (standard !== undefined) copy.default = type === 'string' ? standard : JSON.parse(String(standard))
-  if (isRecord(properties)) {
+  if (isJsonObject(properties)) {
     const each = Object.entries(properties).map(([name, one]) => [
       name,
-      compactSchema(isRecord(one) ? one : {}),
+      compactSchema(isJsonObject(one) ? one : {}),
     ])
     copy.properties = Object.fromEntries(each)
   }

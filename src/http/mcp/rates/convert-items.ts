@@ -5,7 +5,7 @@ import { convertAmount, loadRouteColumns } from '../../../domain/rates/conversio
 import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { currentDay } from '../../../values/dates.ts'
-import { isRecord } from '../../../values/record.ts'
+import { isJsonObject } from '../../../values/json-object.ts'
 import { type ConversionGroup, createCheck, type Element, FIELDS } from '../../figures/batch-check.ts'
 import { type BatchElement, MAX_UNKNOWN, NOT_AN_OBJECT } from '../../figures/batch-reader.ts'
 import { conversionOut } from '../../figures/conversion.ts'
@@ -70,7 +70,7 @@ async function answerItem(
 
 /** Reads an item as the batch of the API reads an element. */
 function toElement(item: unknown, defaults: ItemDefaults): BatchElement | typeof NOT_AN_OBJECT {
-  if (!isRecord(item)) return NOT_AN_OBJECT
+  if (!isJsonObject(item)) return NOT_AN_OBJECT
   const { id = null } = item
   const isId = typeof id === 'string' || Number.isSafeInteger(id)
   const unknownFields = Object.entries(item)

@@ -2,7 +2,7 @@
 // by code.
 
 import type { Interval } from '../../../values/intervals.ts'
-import { isRecord } from '../../../values/record.ts'
+import { isJsonObject } from '../../../values/json-object.ts'
 import { parseSourceJson, scalarText } from '../../json.ts'
 import { FetchFailure, type IndicatorFacts, type IndicatorSource } from '../../provider.ts'
 import { createRequester } from '../../request.ts'
@@ -44,7 +44,7 @@ export const bccrIndicators: IndicatorSource = {
  */
 export function readFacts(code: string, body: string): IndicatorFacts {
   const answer = parseSourceJson(body)
-  const entries = isRecord(answer) && Array.isArray(answer.datos) ? answer.datos.filter(isRecord) : []
+  const entries = isJsonObject(answer) && Array.isArray(answer.datos) ? answer.datos.filter(isJsonObject) : []
   const entry = entries.find((one) => scalarText(one.codIndicador ?? one.codigoIndicador) === code)
   if (!entry) throw new FetchFailure('the answer has no metadata of this indicator')
   const periodicity = scalarText(entry.periodicidad).toLowerCase()

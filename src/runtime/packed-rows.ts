@@ -1,17 +1,17 @@
-// Many small records in few buffers. Objects would take ten times the memory, and the garbage collector would scan each
+// Many small rows in few buffers. Objects would take ten times the memory, and the garbage collector would scan each
 // of them repeatedly.
 
 import type { MemoryShare } from './memory-budget.ts'
 
-export type FixedRecords = {
+export type FixedRows = {
   count(): number
-  /** Returns the zeroed bytes of a new record. */
+  /** Returns the zeroed bytes of a new row. */
   add(): Buffer
   at(index: number): Buffer
 }
 
-export type Records = Iterable<Buffer> & {
-  /** Returns the zeroed bytes of a new record. */
+export type PackedRows = Iterable<Buffer> & {
+  /** Returns the zeroed bytes of a new row. */
   add(size: number): Buffer
 }
 
@@ -21,8 +21,8 @@ const FIRST_BLOCK = 8 * 1024
 const BLOCK = 256 * 1024
 const SIZE_BYTES = 2
 
-/** Creates records of one size, accessed by index. */
-export function createFixedRecords(size: number, memory: MemoryShare): FixedRecords {
+/** Creates rows of one size, accessed by index. */
+export function createFixedRows(size: number, memory: MemoryShare): FixedRows {
   const inFirst = Math.floor(FIRST_BLOCK / size)
   const inBlock = Math.floor(BLOCK / size)
   const blocks: Buffer[] = []
@@ -44,8 +44,8 @@ export function createFixedRecords(size: number, memory: MemoryShare): FixedReco
   }
 }
 
-/** Creates records of up to 65,535 bytes, read from the first to the last. */
-export function createRecords(memory: MemoryShare): Records {
+/** Creates rows of up to 65,535 bytes, read from the first to the last. */
+export function createPackedRows(memory: MemoryShare): PackedRows {
   const blocks: { bytes: Buffer; filled: number }[] = []
   return {
     add(size) {

@@ -1,7 +1,7 @@
 // Objects of parsed JSON, whose fields are unknown.
 
-export type JsonRecord = Record<string, unknown>
+export type JsonObject = Record<string, unknown>
 
-export function isRecord(value: unknown): value is JsonRecord {
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
