@@ -273,7 +273,7 @@ export type Provider = {
   indicators?: () => Promise<IndicatorSource>
 }
 
-/** The source did not return a valid answer. The message goes into the record of a run and contains no secret. */
+/** The source did not return a valid answer. The message goes into the row of a run and contains no secret. */
 export class FetchFailure extends Error {
   readonly fact: FailureFact
 

@@ -1,5 +1,5 @@
 // Events of a sync for hooks: the days that its run completed, the values that it corrected, and its failure. Events are
-// queued in the transaction that closes the record of the run (decisions 5.1).
+// queued in the transaction that closes the row of the run (decisions 5.1).
 
 import { hasHook, queueEvent } from '../domain/hooks/queued-events.ts'
 import { isBenchmark } from '../domain/rates/freshness.ts'
@@ -34,7 +34,7 @@ export async function recordNewDays(
   await insertHookDays(trx, providerId, [...new Set(additions.map(({ rate_date }) => rate_date))])
 }
 
-/** Closes the record of a run and queues its events. `reportFailure`: also queues `sync.failed`. */
+/** Closes the row of a run and queues its events. `reportFailure`: also queues `sync.failed`. */
 export function finishRun(
   db: WriteDb,
   provider: Provider,

@@ -30,6 +30,7 @@ import {
 } from '../values/dates.ts'
 import { waitForSyncLock } from './lock.ts'
 import { errorFailure, type Problem } from './problems.ts'
+import type { SyncDeps } from './run.ts'
 import {
   addNotices,
   loadContext,
@@ -37,8 +38,7 @@ import {
   runProblems,
   runStatus,
   unsynchronizedProblem,
-} from './record.ts'
-import type { SyncDeps } from './run.ts'
+} from './run-context.ts'
 import { enabledSeries, type RunState, type SyncProgress } from './state.ts'
 import { narrowGroup } from './windows/chunk.ts'
 import { walk } from './windows/walk.ts'
@@ -52,7 +52,7 @@ const ALL_DAYS: Window = { from: EARLIEST_DAY, to: LATEST_DAY }
 
 type RunTotals = Pick<RunState, 'counts' | 'answers' | 'problems' | 'extraRequests'>
 
-/** Open record of a run, with its totals, and the closed records. */
+/** Row of an open run, with its totals, and the closed rows. */
 type OpenRefining = { runId: number | undefined; from: IsoDate; totals: RunTotals; closedRuns: SyncRunRow[] }
 
 /**
@@ -115,7 +115,7 @@ async function refineProvider(
     if (!request.signal.aborted) deps.log.error('refining failed', { cause })
   }
   addNotices(refining.totals.problems, connection?.notices() ?? [], provider.code)
-  await closeRecord(deps, refining, request.signal.aborted)
+  await closeRefineRun(deps, refining, request.signal.aborted)
   return refining.closedRuns
 }
 
@@ -150,7 +150,7 @@ async function refineWindow(
     if (to === undefined) return undefined
     const most = { from: latest(addDays(to, 1 - group.chunkDays), EARLIEST_DAY), to, earliestCommit }
     const window = { from: (await findRefinableDay(db, ids, most, 'oldest')) ?? to, to }
-    const runId = await openRecord(deps, refining, context, window)
+    const runId = await openRefineRun(deps, refining, context, window)
     const state: RunState = Object.assign(context, { runId, connection, ...refining.totals })
     const codes: string[] = []
     for (const { id, external_code } of series) {
@@ -173,7 +173,7 @@ async function refineWindow(
     const { counts, answers, problems, extraRequests } = state
     refining.totals = { counts, answers, problems, extraRequests }
     refining.from = earliest(refining.from, window.from)
-    // Written for each window: a run that comes in between closes the record with these counts.
+    // Written for each window: a run that comes in between closes the row with these counts.
     const end = { ...state.counts, date_from: refining.from }
     await atomically(db, (trx) => updateRun(trx, runId, end), lock)
     // A failed source is not read again before the next good run.
@@ -183,8 +183,8 @@ async function refineWindow(
   }
 }
 
-/** Opens a record, unless the one of the last window is still open. */
-async function openRecord(
+/** Opens a run, unless the one of the last window is still open. */
+async function openRefineRun(
   deps: SyncDeps,
   refining: OpenRefining,
   { providerId, lock }: { providerId: number; lock: Lock },
@@ -205,7 +205,7 @@ async function openRecord(
   return refining.runId
 }
 
-async function closeRecord(
+async function closeRefineRun(
   { db, clock, log }: SyncDeps,
   refining: OpenRefining,
   stopped: boolean,

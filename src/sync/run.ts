@@ -1,5 +1,5 @@
-// Run of a sync over one provider: takes the lock, opens the record, reads, closes the record. The record is closed
-// after errors too.
+// Run of a sync over one provider: takes the lock, opens a row, reads, closes the row. The row is closed after errors
+// too.
 
 import { hashOfSecret } from '../domain/access/secrets.ts'
 import { dueDay, dueInWords, isBenchmark } from '../domain/rates/freshness.ts'
@@ -20,7 +20,7 @@ import { createMeter, type Meter } from './meter.ts'
 import { errorFailure } from './problems.ts'
 import type { HistoryProgress, RunProgress } from './progress.ts'
 import { finishRun } from './publication.ts'
-import { addNotices, loadContext, runProblems, runStatus, unsynchronizedProblem } from './record.ts'
+import { addNotices, loadContext, runProblems, runStatus, unsynchronizedProblem } from './run-context.ts'
 import { GAVE_WAY } from './run-queue.ts'
 import type { RunContext, SyncProgress } from './state.ts'
 import { plannedRange, readEverything, readRange } from './windows/order.ts'
@@ -41,7 +41,7 @@ export type SyncDeps = LockDeps & {
   settings: (provider: Provider) => ProviderSettings
   /** Called after each commit, to refresh the read model. */
   onCommit: () => Promise<void>
-  /** Called after the record of a run is closed. */
+  /** Called after the row of a run is closed. */
   onClose?: () => void
   /**
    * Called with a function that returns the progress, when a run begins to read history. Called with undefined at its
@@ -58,7 +58,7 @@ export type SyncResult = {
   due: string
 }
 
-/** Log event of a run whose record is closed. */
+/** Log event of a run whose row is closed. */
 export const RUN_FINISHED = 'sync finished'
 const LEVELS = { ok: 'info', parcial: 'warn', error: 'error' } as const satisfies Record<SyncStatus, string>
 const PROGRESS_LOG_MS = 30_000
@@ -76,7 +76,7 @@ export async function syncAll(
   const enabled = providers.filter((one) => rows.some(({ code, enabled }) => enabled && code === one.code))
   return withSyncLock(deps, async (lock) => {
     const signal = AbortSignal.any([request.signal, lock.lost])
-    return Array.fromAsync(enabled, (provider) => recordRun(deps, provider, { ...request, signal }, lock))
+    return Array.fromAsync(enabled, (provider) => runProvider(deps, provider, { ...request, signal }, lock))
   })
 }
 
@@ -118,7 +118,7 @@ function isUrgent({ status, message }: SyncRunRow): boolean {
   return status !== 'ok' && !lacksOnlyUnsynchronizedDays(message)
 }
 
-async function recordRun(
+async function runProvider(
   deps: SyncDeps,
   provider: Provider,
   request: SyncRequest,
@@ -126,7 +126,7 @@ async function recordRun(
 ): Promise<SyncResult> {
   const { db, clock, log } = deps
   const settings = runSettings(deps, provider)
-  const { context, meter } = await openRecord(deps, provider, request, { settings, lock })
+  const { context, meter } = await openRun(deps, provider, request, { settings, lock })
   const about = { run: context.runId, provider: provider.code, trigger: request.trigger }
   log.info('sync started', about)
   let connection: SourceConnection | undefined
@@ -179,7 +179,7 @@ async function recordRun(
   return { run, current, due: dueInWords(provider, due, context.today) }
 }
 
-/** Returns an error as a value, because the record that stores it is not open yet. */
+/** Returns an error as a value, because the row that stores it is not open yet. */
 function runSettings(deps: SyncDeps, provider: Provider): ProviderSettings | { unreadable: unknown } {
   try {
     return deps.settings(provider)
@@ -214,7 +214,7 @@ function logHistoryProgress(
 }
 
 /** Inserts the row of a run and loads its context. */
-async function openRecord(
+async function openRun(
   deps: SyncDeps,
   provider: Provider,
   request: SyncRequest,

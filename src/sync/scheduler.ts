@@ -24,7 +24,7 @@ export type Scheduler = {
   nextRun(): Date | undefined
   /** Resolves when no run is under way. */
   idle(): Promise<void>
-  /** Stops, and waits until an open run has closed its record. */
+  /** Stops, and waits until an open run has closed its row. */
   close(): Promise<void>
 }
 

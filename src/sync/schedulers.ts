@@ -29,7 +29,7 @@ export type Schedulers = {
   refresh(): Promise<void>
   /** Resolves when the lead was decided, and no run or background work is queued or under way. */
   idle(): Promise<void>
-  /** Stops, and waits until an open run has closed its record. */
+  /** Stops, and waits until an open run has closed its row. */
   close(): Promise<void>
 }
 

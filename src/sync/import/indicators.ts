@@ -15,7 +15,7 @@ import {
   updateIndicator,
   upsertIndicatorValues,
 } from '../../store/indicators/changes.ts'
-import { closeIndicatorRun, insertIndicatorRun } from '../../store/indicators/run-records.ts'
+import { closeIndicatorRun, insertIndicatorRun } from '../../store/indicators/open-runs.ts'
 import type { IndicatorRun } from '../../store/indicators/runs.ts'
 import { type IndicatorValueRow, selectIndicatorCoverage } from '../../store/indicators/values.ts'
 import { selectProviders } from '../../store/rates/providers.ts'

@@ -1,5 +1,5 @@
 // Run over the indicators of a provider (decisions 2.25). Each window has the lock of a sync. Between two windows it is
-// free, so that runs of the rates come first. The record is in a table of its own, and no rule of the rates reads it.
+// free, so that runs of the rates come first. Its row is in a table of its own, and no rule of the rates reads it.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unsynchronizedInWords } from '../../domain/rates/unsynchronized.ts'
@@ -16,7 +16,7 @@ import {
   findTokenRefusal,
   insertIndicatorRun,
   isOpenIndicatorRun,
-} from '../../store/indicators/run-records.ts'
+} from '../../store/indicators/open-runs.ts'
 import type { IndicatorRun } from '../../store/indicators/runs.ts'
 import { selectIndicatorCoverage, selectValueDays } from '../../store/indicators/values.ts'
 import { selectProviders } from '../../store/rates/providers.ts'
@@ -25,8 +25,8 @@ import type { IndicatorTrigger, ReadDb } from '../../store/tables.ts'
 import { addDays, currentDay, earliest, endOfDay, latest } from '../../values/dates.ts'
 import { waitForSyncLock } from '../lock.ts'
 import { createProblems, errorFailure } from '../problems.ts'
-import { runProblems, runStatus } from '../record.ts'
 import { hashToken, type SyncDeps } from '../run.ts'
+import { runProblems, runStatus } from '../run-context.ts'
 import {
   type IndicatorPlan,
   type IndicatorWindow,
@@ -51,7 +51,7 @@ const PAUSE_MS = 250 // other runs take the lock in between
 const MOST_FAILURES = 3 // the source is unavailable: the next run tries again
 
 /**
- * Reads the indicators that are due, after a good run of the rates. Returns the record; undefined: nothing was due, or
+ * Reads the indicators that are due, after a good run of the rates. Returns the row; undefined: nothing was due, or
  * the token is missing or refused.
  */
 export async function readIndicators(
@@ -78,7 +78,7 @@ export async function readIndicators(
   if (!nextIndicatorWindow(await loadPlan(deps, facts), clock())) return undefined
   const reading: IndicatorReading = {
     ...{ deps, provider, source, connection: source.connect(settings, request.signal) },
-    ...newRecord(),
+    ...newIndicatorTotals(),
     ...{ failures: 0, isTokenRefused: false, ...holes },
   }
   const firstDay = currentDay(clock)
@@ -103,7 +103,7 @@ export async function readIndicators(
     )
     if (!request.signal.aborted) deps.log.error('reading indicators failed', { cause })
   }
-  return closeRecord(reading, reading.isTokenRefused ? hashToken(settings) : null)
+  return finishIndicatorRun(reading, reading.isTokenRefused ? hashToken(settings) : null)
 }
 
 /** Reads the next window under the lock. Returns false when nothing is due. */
@@ -118,7 +118,7 @@ async function readNext(
     const plan = await loadPlan(deps, facts)
     const next = nextIndicatorWindow(plan, deps.clock())
     if (!next) return false
-    const runId = await openRecord(reading, next, { providerId, trigger, lock })
+    const runId = await openIndicatorRun(reading, next, { providerId, trigger, lock })
     await readIndicatorWindow(reading, next, { runId, lock, days: plan.days.get(next.row.code) })
     return true
   } finally {
@@ -158,7 +158,7 @@ async function usableSettings(
   return isRefused ? undefined : { ...current, token }
 }
 
-function newRecord() {
+function newIndicatorTotals() {
   return {
     ...{ runId: undefined, from: '9999-12-31', to: '0000-01-01', answers: 0, history: 0 },
     counts: { inserted: 0, updated: 0, unchanged: 0 },
@@ -166,8 +166,8 @@ function newRecord() {
   }
 }
 
-/** Opens a record, unless the one of the last window is still open. */
-async function openRecord(
+/** Opens a run, unless the one of the last window is still open. */
+async function openIndicatorRun(
   reading: IndicatorReading,
   { window }: IndicatorWindow,
   { providerId, trigger, lock }: { providerId: number; trigger: IndicatorTrigger; lock: Lock },
@@ -185,7 +185,7 @@ async function openRecord(
       },
       lock,
     )
-    Object.assign(reading, newRecord(), { runId })
+    Object.assign(reading, newIndicatorTotals(), { runId })
     log.info('indicators started', { run: runId, trigger })
   }
   reading.from = earliest(reading.from, window.from)
@@ -193,7 +193,7 @@ async function openRecord(
   return runId
 }
 
-async function closeRecord(
+async function finishIndicatorRun(
   { deps, provider, runId, counts, problems, unsynchronized, answers, history, from, to }: IndicatorReading,
   refusedToken: string | null,
 ): Promise<IndicatorRun | undefined> {

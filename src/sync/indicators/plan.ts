@@ -15,7 +15,7 @@ import {
   LATEST_DAY,
 } from '../../values/dates.ts'
 import { findGaps, type Interval, subtractInterval } from '../../values/intervals.ts'
-import { EXTRA_REQUESTS } from '../record.ts'
+import { EXTRA_REQUESTS } from '../run-context.ts'
 import { lastFinalDay, nextWindow, REREAD_DAYS } from '../windows/plan.ts'
 import { afterHoles } from '../windows/walk.ts'
 

@@ -22,7 +22,7 @@ import {
   upsertIndicatorValues,
 } from '../../store/indicators/changes.ts'
 import type { StoredIndicator } from '../../store/indicators/indicators.ts'
-import { updateIndicatorRun } from '../../store/indicators/run-records.ts'
+import { updateIndicatorRun } from '../../store/indicators/open-runs.ts'
 import { selectIndicatorCoverage, type ValueDays } from '../../store/indicators/values.ts'
 import type { StoredRate } from '../../store/rates/rates.ts'
 import type { ReadDb, WriteDb } from '../../store/tables.ts'

@@ -10,7 +10,7 @@ import {
   replaceIndicatorCoverage,
   upsertIndicatorValues,
 } from '../../../src/store/indicators/changes.ts'
-import { closeIndicatorRun, insertIndicatorRun } from '../../../src/store/indicators/run-records.ts'
+import { closeIndicatorRun, insertIndicatorRun } from '../../../src/store/indicators/open-runs.ts'
 import { insertRevisions } from '../../../src/store/rates/record.ts'
 import type { WriteDb } from '../../../src/store/tables.ts'
 import { batch, CREATE, fillDirectory, pdf, post } from '../../support/directory.ts'

@@ -7,7 +7,7 @@ import { ensureHookKey } from '../../../src/store/hooks/key.ts'
 import { countCorrections, selectRevisions } from '../../../src/store/rates/record.ts'
 import { updateSeriesEnabled } from '../../../src/store/rates/series.ts'
 import { createProblems } from '../../../src/sync/problems.ts'
-import { runProblems } from '../../../src/sync/record.ts'
+import { runProblems } from '../../../src/sync/run-context.ts'
 import { type Desk, listDays, openDesk } from '../../support/rates/memory-bank.ts'
 
 const FLOOR = '2026-02-01'
@@ -35,7 +35,7 @@ async function takeMessages({ db }: Desk): Promise<Message[]> {
   return rows.map(({ body }) => JSON.parse(body))
 }
 
-test('`rates.published` has the completed days, once, when the record of the run is closed', async (t) => {
+test('`rates.published` has the completed days, once, when the row of the run is closed', async (t) => {
   const desk = await openHooked(t)
   let during = 0
   desk.bank.fault = async () => {

@@ -27,7 +27,7 @@ import {
   findTokenRefusal,
   insertIndicatorRun,
   updateIndicatorRun,
-} from '../../../../src/store/indicators/run-records.ts'
+} from '../../../../src/store/indicators/open-runs.ts'
 import { hasOpenIndicatorRun, selectIndicatorRuns } from '../../../../src/store/indicators/runs.ts'
 import {
   selectAllIndicatorValues,

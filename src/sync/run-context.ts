@@ -1,4 +1,4 @@
-// Loads the context of a run, and words the end of its record.
+// Loads the context of a run, and words its end.
 
 import { unsynchronizedInWords } from '../domain/rates/unsynchronized.ts'
 import type { Notice, Provider } from '../providers/provider.ts'
@@ -83,7 +83,7 @@ export function addNotices(problems: Problems, notices: readonly Notice[], of: s
   }
 }
 
-/** Returns the message of a run and its failures by code, for its record. */
+/** Returns the message of a run and its failures by code, for its row. */
 export function runProblems(problems: Problems): Pick<RunEnd, 'message' | 'failures'> {
   return { message: runMessage(problems), failures: JSON.stringify(problems.failures) }
 }

@@ -1,4 +1,4 @@
-// Opens and closes the records of runs over indicators. A start does not load this file: only runs use it.
+// Opens and closes the rows of runs over indicators. A start does not load this file: only runs use it.
 
 import { invariantError } from '../invariant.ts'
 import { IN_PROGRESS, INTERRUPTED, RUN_COLUMNS, type RunEnd, type SyncCounts } from '../rates/sync-runs.ts'
