@@ -3,9 +3,9 @@
 
 import { atomically } from '../store/engine.ts'
 import { raiseRevision } from '../store/meta.ts'
+import { insertRevisions, takeInstant } from '../store/rates/change-log.ts'
 import { replaceCoverage, selectCoverage } from '../store/rates/coverage.ts'
 import { deleteLaterRates, markSeriesChanged, selectRates } from '../store/rates/rates.ts'
-import { insertRevisions, takeInstant } from '../store/rates/record.ts'
 import { selectSeries } from '../store/rates/series.ts'
 import type { ReadDb, WriteDb } from '../store/tables.ts'
 import { addDays, type IsoDate, LATEST_DAY, latest } from '../values/dates.ts'

@@ -106,7 +106,7 @@ export async function indicatorHistory(
 
 /**
  * Returns the counter rates of the enabled counters, by entity.
- * @throws AppError `not-found` for an instant before the records of all counters that match
+ * @throws AppError `not-found` for an instant before the change logs of all counters that match
  */
 export async function counterRates(
   present: IndicatorSnapshot,
@@ -117,7 +117,7 @@ export async function counterRates(
   const leftOut: string[] = []
   const counters = filterIndicators(present, { kind: 'counter', entity })
   const enabledCounters = counters.filter(({ enabled }) => enabled)
-  // Rejects an instant before all their records.
+  // Rejects an instant before all their change logs.
   if (enabledCounters.length === 0 && counters[0]) await present.days(counters[0].code)
   for (const one of enabledCounters) {
     const { code, entity: name = '', side = 'compra' } = one

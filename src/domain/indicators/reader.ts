@@ -18,7 +18,7 @@ import {
   selectNewestValues,
   selectValueDays,
 } from '../../store/indicators/values.ts'
-import { selectRecordBounds } from '../../store/rates/record.ts'
+import { selectChangeLogBounds } from '../../store/rates/change-log.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { dayNumber } from '../../values/dates.ts'
 import { columnBytes, makeColumn, toCoveredDays } from '../rates/column.ts'
@@ -29,8 +29,8 @@ import { type DescribedIndicator, describeIndicators } from './catalogue.ts'
 /** The stored indicators at one revision. */
 export type IndicatorSnapshot = IndicatorVersion & {
   readonly indicators: readonly DescribedIndicator[]
-  /** Instants at which the records of indicators begin, by code. */
-  readonly recordBegins: ReadonlyMap<string, number>
+  /** Instants at which the change logs of indicators begin, by code. */
+  readonly changeLogStarts: ReadonlyMap<string, number>
   /** Newest values by code. */
   readonly newestValues: ReadonlyMap<string, string>
   /** Indicators that are known by name. */
@@ -46,7 +46,7 @@ export type IndicatorReader = {
     read<T>(query: (present: IndicatorSnapshot) => T | Promise<T>): Promise<T>
   }
   past: {
-    /** @throws AppError `not-found` for an instant before the record of an indicator, or in a gap */
+    /** @throws AppError `not-found` for an instant before the change log of an indicator, or in a gap */
     read<T>(
       present: IndicatorSnapshot,
       instant: number,
@@ -66,7 +66,7 @@ const NOTHING: IndicatorSnapshot = {
     revision: -1,
     newestInstant: undefined,
     indicators: [],
-    recordBegins: new Map(),
+    changeLogStarts: new Map(),
     newestValues: new Map(),
     named: [],
   },
@@ -102,7 +102,7 @@ export function createIndicatorReader(db: ReadDb, origin: IndicatorOrigin): Indi
     },
     past: {
       async read(now, instant, find) {
-        const { gaps } = await selectRecordBounds(db)
+        const { gaps } = await selectChangeLogBounds(db)
         const gap = gaps.find(({ from, to }) => from <= instant && instant < to)
         if (gap) {
           const [from, to] = [gap.from, gap.to].map((ms) => new Date(ms).toISOString())
@@ -111,10 +111,10 @@ export function createIndicatorReader(db: ReadDb, origin: IndicatorOrigin): Indi
             `what this store had from ${from} until it was restored at ${to} is lost`,
           )
         }
-        // When an indicator was disabled is not recorded, so each one with a record at the instant answers.
+        // When an indicator was disabled is not recorded, so each one with a change log at the instant answers.
         const indicators = now.indicators.map((one) => ({
           ...one,
-          enabled: instant >= recordBegin(now, one.code),
+          enabled: instant >= changeLogStart(now, one.code),
         }))
         return find({ ...now, indicators, days: (code) => readPastDays(db, now, { code, instant }) })
       },
@@ -136,7 +136,7 @@ async function takeSnapshot(
       ...version,
       ...{
         indicators: describeIndicators(provider, rows, { days, named: knownIndicators }),
-        recordBegins: new Map(rows.map(({ code, added_at }) => [code, added_at])),
+        changeLogStarts: new Map(rows.map(({ code, added_at }) => [code, added_at])),
         newestValues: await selectNewestValues(trx),
         named: knownIndicators,
       },
@@ -180,27 +180,27 @@ async function readPastDays(
     const revisions = await selectLaterIndicatorRevisions(trx, code, instant)
     const covered = (await selectIndicatorCoverage(trx, code)).get(code) ?? []
     const changes = await selectLaterIndicatorChanges(trx, code, instant)
-    const record = {
+    const columnLog = {
       stored: values.map(({ value_date: from, stored_at: storedAt }) => ({ from, storedAt })),
       revisions: revisions.map(({ value_date: rate_date, old_value, old_stored_at }) => ({
         ...{ rate_date, old_value, old_rounded_to: null, old_stored_at },
       })),
       imported: [],
     }
-    const column = pastColumn(present.column, record, instant)
+    const column = pastColumn(present.column, columnLog, instant)
     return { column, covered: toCoveredDays(undoCoverage(covered, changes)), startsOn: undefined }
   })
 }
 
 function rejectEarlier(now: IndicatorSnapshot, code: string, instant: number): void {
-  const begin = recordBegin(now, code)
+  const begin = changeLogStart(now, code)
   if (instant >= begin) return
   const text = new Date(begin).toISOString()
   throw new AppError('not-found', `the record of the indicator ${code} begins at ${text}`)
 }
 
-function recordBegin({ recordBegins }: IndicatorSnapshot, code: string): number {
-  return recordBegins.get(code) ?? 0
+function changeLogStart({ changeLogStarts }: IndicatorSnapshot, code: string): number {
+  return changeLogStarts.get(code) ?? 0
 }
 
 function changedError(): AppError {

@@ -11,7 +11,7 @@ import { atomically, type Engine, type Lock } from '../../store/engine.ts'
 import { deleteExcessDeliveries, deleteOldDeliveries } from '../../store/hooks/deliveries.ts'
 import { selectHooks } from '../../store/hooks/hooks.ts'
 import { deleteForgottenMail } from '../../store/mail/messages.ts'
-import { settleRecordEnd } from '../../store/rates/record.ts'
+import { settleChangeLogEnd } from '../../store/rates/change-log.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import { countForOlderNodes } from '../documents/counts.ts'
 import { foldNames } from '../documents/folded-names.ts'
@@ -46,7 +46,7 @@ type Deps = Pick<Engine, 'db' | 'reads' | 'clock' | 'takeLock'> & {
 /**
  * Removes old events, old deliveries of hooks, expired answers of idempotency keys, and blobs that no document
  * needs. Forgets mails that left their folder long ago. Completes what earlier versions wrote: names of documents and
- * the end of the record.
+ * the end of the change log.
  */
 export function startHousekeeping(deps: Deps): Housekeeping {
   const { clock, log } = deps
@@ -88,7 +88,7 @@ async function tidyUp(deps: Deps, keepsOld: boolean, signal: AbortSignal): Promi
   try {
     if (!keepsOld) await deleteOldRows(deps, lock, signal)
     await countForOlderNodes(db, clock)
-    await atomically(db, settleRecordEnd, lock)
+    await atomically(db, settleChangeLogEnd, lock)
     await foldNames({ db, reads, lock, signal })
     await blobStore.lineage?.check() // another database may have documents in the store
     const fault = await blobStore.lineage?.settleLineage()

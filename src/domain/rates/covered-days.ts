@@ -5,7 +5,7 @@ import { type IsoDate, isoDate } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
 import type { CoveredDays } from './column.ts'
 
-/** Placeholder for covered days without a record. Every access is rejected, so that no answer is a guess. */
+/** Placeholder for covered days without a change log. Every access is rejected, so that no answer is a guess. */
 export const UNKNOWN_DAYS: CoveredDays = new Int32Array()
 
 /**
@@ -56,7 +56,7 @@ export function isCovered(covered: CoveredDays, day: number): boolean {
   return areCovered(covered, day, day)
 }
 
-/** Rejects coverage without a record. @throws AppError `not-found` */
+/** Rejects coverage without a change log. @throws AppError `not-found` */
 export function rejectUnknown(covered: CoveredDays): void {
   if (covered !== UNKNOWN_DAYS) return
   const words = 'which days had been synchronized then is not in the record, and the answer depends on it'

@@ -218,7 +218,7 @@ export function valueRoute({ quote, legs, since }: QuoteRoute, day: IsoDate): Cr
 }
 
 /**
- * True if a leg has a value of the day, or the day is not after its newest covered day. Coverage without a record is
+ * True if a leg has a value of the day, or the day is not after its newest covered day. Coverage without a log is
  * rejected only where a value is carried.
  */
 export function reachesDay({ column, covered }: SeriesDays, day: number): boolean {

@@ -1,7 +1,7 @@
 // The errors of the rates API: `{"detail": …}`, a sentence, or for a 422 one item for each bad parameter.
 
 import * as v from 'valibot'
-import { isRecordLimits, type RecordLimits } from '../../domain/rates/history/past.ts'
+import { type ChangeLogLimits, isChangeLogLimits } from '../../domain/rates/history/past.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Interval } from '../../values/intervals.ts'
@@ -89,17 +89,17 @@ function isMissingPrices(details: unknown): details is MissingPrices {
   return typeof details === 'object' && details !== null && 'missingPrices' in details
 }
 
-/** Runs work whose errors show the limits of the record as fields. Other answers name them in the text alone. */
-export async function showRecordLimits<T>(work: () => T | Promise<T>): Promise<T> {
+/** Runs work whose errors show the limits of the change log as fields. Other answers name them in the text alone. */
+export async function showChangeLogLimits<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (!(error instanceof AppError) || !isRecordLimits(error.details)) throw error
+    if (!(error instanceof AppError) || !isChangeLogLimits(error.details)) throw error
     throw new AppError(error.code, error.message, { details: { shown: error.details }, cause: error })
   }
 }
 
-function shownLimits(details: unknown): RecordLimits | undefined {
+function shownLimits(details: unknown): ChangeLogLimits | undefined {
   const isShown = typeof details === 'object' && details !== null && 'shown' in details
-  return isShown && isRecordLimits(details.shown) ? details.shown : undefined
+  return isShown && isChangeLogLimits(details.shown) ? details.shown : undefined
 }

@@ -19,7 +19,7 @@ import { type ConversionGroup, createCheck, type Element, FIELDS } from '../figu
 import { createBatchReader } from '../figures/batch-reader.ts'
 import { splitConversion, withAmount } from '../figures/conversion.ts'
 import { futureField } from '../figures/future.ts'
-import { RATES_ERRORS, showRecordLimits } from '../figures/rates-errors.ts'
+import { RATES_ERRORS, showChangeLogLimits } from '../figures/rates-errors.ts'
 import type { BatchPieces } from './batch-memory.ts'
 
 const SLICE = { elements: 500, ms: 4 } // a slice of invalid elements has far fewer
@@ -40,7 +40,7 @@ type BatchDeps = {
  * Parses a body and answers it with JSON, of one snapshot. Returns its instant, or the beginning of today if that is
  * later.
  * @throws AppError as createBatchReader; `busy` while the rates are being changed, or from `answer`; `not-found`
- * outside of the record
+ * outside of the change log
  */
 export async function answerBatch(
   { cache, past, today, asOf, interleave }: BatchDeps,
@@ -61,7 +61,7 @@ export async function answerBatch(
       for (const series of slice.flat()) needed.add(series)
     return loadColumns(snapshot, needed)
   }
-  const snapshot = await showRecordLimits(() =>
+  const snapshot = await showChangeLogLimits(() =>
     cache.read((present) =>
       asOf === undefined ? load(present) : past.read(present, Date.parse(asOf), load),
     ),

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { type RateRevision, selectRevisionPage } from '../../store/rates/change-log.ts'
 import { selectProviders } from '../../store/rates/providers.ts'
-import { type RateRevision, selectRevisionPage } from '../../store/rates/record.ts'
 import { type SeriesRow, selectSeries } from '../../store/rates/series.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { Day, DecimalText, Instant, Integer, Pair, RateTypeOut } from '../endpoint/answers/shapes.ts'

@@ -20,7 +20,7 @@ import {
 } from '../endpoint/params.ts'
 import { pastDay } from '../endpoint/stored.ts'
 import { ConversionOut, conversionOut } from '../figures/conversion.ts'
-import { showRecordLimits } from '../figures/rates-errors.ts'
+import { showChangeLogLimits } from '../figures/rates-errors.ts'
 
 type StatementDeps = { db: ReadDb; cache: RateCache; past: PastRates; clock: Clock }
 
@@ -93,7 +93,7 @@ export function statementEndpoint({ db, cache, past, clock }: StatementDeps): An
       if (day > addDays(today, 1)) throw laterDay(day)
       if (asOf !== undefined) pastDay(asOf, now, cache.snapshot())
       const query = { ...way, provider: DEFAULT_PROVIDER.code, day }
-      const { statement, conversions, later, ...rest } = await showRecordLimits(() =>
+      const { statement, conversions, later, ...rest } = await showChangeLogLimits(() =>
         cache.read((snapshot) => makeStatement({ db, past }, snapshot, query, asOf)),
       )
       const details = { ...query, details: true, as_of: rest.asOf }

@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sumBlobs } from '../../store/documents/documents.ts'
-import { countCorrections } from '../../store/rates/record.ts'
+import { countCorrections } from '../../store/rates/change-log.ts'
 import { countFinishedRuns } from '../../store/rates/sync-runs.ts'
 import { countRows } from '../../store/rows.ts'
 import type { ReadDb, SyncStatus } from '../../store/tables.ts'

@@ -3,7 +3,7 @@
 import type { ReadDb, Tables } from '../tables.ts'
 
 /**
- * Tables that a move copies. The end of the record follows from its rows. Sessions are left out: browsers sign in at
+ * Tables that a move copies. The end of the change log follows from its rows. Sessions are left out: browsers sign in at
  * the new address. Rows of blobs are written when the blobs are sent. A directory has no losses of a cluster. The new
  * server counts its documents itself.
  */

@@ -1,4 +1,4 @@
-// Values of indicators, their covered days, and the record of both. Instants are milliseconds since 1970 in UTC.
+// Values of indicators, their covered days, and the change log of both. Instants are milliseconds since 1970 in UTC.
 
 import type { IsoDate } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'

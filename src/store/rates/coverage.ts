@@ -4,7 +4,7 @@ import { difference, type Interval } from '../../values/intervals.ts'
 import { engineSql } from '../engine.ts'
 import { invariantError } from '../invariant.ts'
 import type { CoverageKind, ReadDb, WriteDb } from '../tables.ts'
-import { type CoverageChange, insertCoverageChanges } from './record.ts'
+import { type CoverageChange, insertCoverageChanges } from './change-log.ts'
 
 /** Covered days by series. */
 export type Coverage = ReadonlyMap<number, readonly Interval[]>
@@ -32,7 +32,7 @@ export async function selectCoverage(
 
 /**
  * Replaces the covered days of the series of `coverage` (a statement for each takes ten times as long). Changes of the
- * kind `answered` are added to the record with the instant `at` (milliseconds since 1970).
+ * kind `answered` are added to the change log with the instant `at` (milliseconds since 1970).
  */
 export async function replaceCoverage(
   db: WriteDb,

@@ -1,5 +1,5 @@
 import type { ReadDb, Row, WithBoolean, WriteDb } from '../tables.ts'
-import { insertCatalogueChange, updateEnabled } from './record.ts'
+import { insertCatalogueChange, updateEnabled } from './change-log.ts'
 
 // The API answers whole rows, so that no other column may be in them.
 const COLUMNS = ['id', 'code', 'name', 'country', 'website', 'enabled'] as const

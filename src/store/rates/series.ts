@@ -1,7 +1,7 @@
 import type { CatalogueSeries } from '../../providers/provider.ts'
 import type { IsoDate } from '../../values/dates.ts'
 import type { ReadDb, Row, WithBoolean, WriteDb } from '../tables.ts'
-import { insertCatalogueChange, updateEnabled } from './record.ts'
+import { insertCatalogueChange, updateEnabled } from './change-log.ts'
 
 export type SeriesRow = WithBoolean<Row<'series'>, 'enabled'> & {
   first_data_date: IsoDate | null

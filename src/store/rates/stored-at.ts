@@ -4,14 +4,14 @@
 import type { IsoDate } from '../../values/dates.ts'
 import { engineSql, snapshot } from '../engine.ts'
 import type { ReadDb, RevisionKind } from '../tables.ts'
-import { type RateRevision, selectSeriesRevisions } from './record.ts'
+import { type RateRevision, selectSeriesRevisions } from './change-log.ts'
 import { findSeriesRevision } from './series.ts'
 
 /** Values from the day `from` on were stored at this instant, in milliseconds since 1970. */
 export type StoredAtRun = { from: IsoDate; storedAt: number }
 
 /** Commit instants of a series' values, and its replaced values. */
-export type ValueRecord = {
+export type ValueLog = {
   stored: readonly StoredAtRun[]
   /** Values that were replaced after an instant, in the order of their replacement. */
   revisions: readonly RateRevision[]
@@ -32,7 +32,7 @@ export function selectStoredAtRuns(
 }
 
 /** Selects the data from which the values of a series at an instant (milliseconds since 1970) are computed. */
-export async function selectValueRecord(db: ReadDb, seriesId: number, instant: number): Promise<ValueRecord> {
+export async function selectValueLog(db: ReadDb, seriesId: number, instant: number): Promise<ValueLog> {
   return {
     stored: await engineSql(db).storedAtRuns(db, seriesId),
     revisions: await selectSeriesRevisions(db, seriesId, new Date(instant).toISOString()),
@@ -75,7 +75,7 @@ export async function selectValueChange(
   return { at: at === undefined ? undefined : new Date(at).toISOString(), kind: 'new' }
 }
 
-/** An imported value has the instant of the other server, and the record that of the import. */
+/** An imported value has the instant of the other server, and the change log that of the import. */
 async function selectImportInstant(
   db: ReadDb,
   { seriesId, day }: { seriesId: number; day: IsoDate },

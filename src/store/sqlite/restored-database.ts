@@ -48,7 +48,7 @@ export async function renewFile(path: string, { above, lost, gap }: Renewal): Pr
       if (gap.from < gap.to) {
         sqlite.prepare('insert into record_gaps (gap_from, gap_to) values (?, ?)').run(gap.from, gap.to)
       }
-      sqlite.exec('update record_end set revision = 0') // the record now ends with the gap
+      sqlite.exec('update record_end set revision = 0') // the change log now ends with the gap
       return { epoch, counters, schema: { from, to: SCHEMA_VERSION } }
     })()
   } finally {

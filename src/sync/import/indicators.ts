@@ -147,7 +147,7 @@ async function importIndicator(
     await insertIndicator(trx, { code, provider_id: options.providerId, ...names, added_at: at.getTime() })
     await updateIndicator(trx, code, { enabled: false })
   }
-  // An answer as of an instant before the import must not have its values. The record of a new indicator begins with
+  // An answer as of an instant before the import must not have its values. The change log of a new indicator begins with
   // the import. So its values may have the instants of the file.
   const instant = (text: string) => (isNew ? Date.parse(text) : at.getTime())
   const writes = [...added, ...replaced].map(

@@ -2,14 +2,14 @@
 
 import type { SeriesInFile } from '../../domain/rates/export/export-file.ts'
 import { raiseRevision } from '../../store/meta.ts'
-import { replaceCoverage, selectCoverage } from '../../store/rates/coverage.ts'
-import { markSeriesChanged, type StoredRate, selectRates, upsertRates } from '../../store/rates/rates.ts'
 import {
   insertCoverageChanges,
   insertRevisions,
   selectDiscardedDays,
   takeInstant,
-} from '../../store/rates/record.ts'
+} from '../../store/rates/change-log.ts'
+import { replaceCoverage, selectCoverage } from '../../store/rates/coverage.ts'
+import { markSeriesChanged, type StoredRate, selectRates, upsertRates } from '../../store/rates/rates.ts'
 import { insertSeries } from '../../store/rates/series.ts'
 import type { SyncCounts } from '../../store/rates/sync-runs.ts'
 import type { WriteDb } from '../../store/tables.ts'

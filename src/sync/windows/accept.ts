@@ -3,8 +3,8 @@
 // a day (upstream 1).
 
 import type { CatalogueSeries, Observation, Window } from '../../providers/provider.ts'
+import type { RateRevision } from '../../store/rates/change-log.ts'
 import type { StoredRate } from '../../store/rates/rates.ts'
-import type { RateRevision } from '../../store/rates/record.ts'
 import type { SyncCounts } from '../../store/rates/sync-runs.ts'
 import { type IsoDate, isIsoDate } from '../../values/dates.ts'
 import { canonicalNumber, isInRange, product, ratio, withinHalfUnit } from '../../values/decimal.ts'

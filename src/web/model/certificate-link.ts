@@ -63,8 +63,8 @@ export function digestGroups(sha256: string): string[] {
   return sha256.match(/.{8}/g) ?? []
 }
 
-/** Limits of the record that an error names: it begins later, or has a gap. */
-export function recordLimits(
+/** Limits of the server's change log that an error names: it begins later, or has a gap. */
+export function changeLogLimits(
   body: string | undefined,
 ): { from: string } | { gap: { from: string; to: string } } | undefined {
   try {

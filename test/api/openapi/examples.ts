@@ -11,7 +11,7 @@ import {
   upsertIndicatorValues,
 } from '../../../src/store/indicators/changes.ts'
 import { closeIndicatorRun, insertIndicatorRun } from '../../../src/store/indicators/open-runs.ts'
-import { insertRevisions } from '../../../src/store/rates/record.ts'
+import { insertRevisions } from '../../../src/store/rates/change-log.ts'
 import type { WriteDb } from '../../../src/store/tables.ts'
 import { batch, CREATE, fillDirectory, pdf, post } from '../../support/directory.ts'
 import { openShapes, type TestApp } from '../compat/support.ts'

@@ -9,7 +9,7 @@ import { atomically, type Engine } from '../../../src/store/engine.ts'
 import { tablesWithCounters } from '../../../src/store/ids.ts'
 import { selectMeta } from '../../../src/store/meta.ts'
 import { selectSequences } from '../../../src/store/postgres/maintenance/sequences.ts'
-import { selectRecordBounds } from '../../../src/store/rates/record.ts'
+import { selectChangeLogBounds } from '../../../src/store/rates/change-log.ts'
 import { insertTestMailbox } from '../../support/mail/mailboxes.ts'
 import { openNode } from '../../support/postgres/database.ts'
 import { createPostgresSchema, queryOnce } from '../../support/postgres/server.ts'
@@ -81,7 +81,7 @@ test('the time since the last lease renewal is a gap of the record', async (t) =
   assert.ok(gap)
   assert.equal(gap.from, THEN + 50_000 - 15_000, 'when the lease of the scheduler was renewed')
   assert.ok(Math.abs(gap.to - Date.now()) < 600_000)
-  assert.deepEqual((await selectRecordBounds(node.db)).gaps, [gap])
+  assert.deepEqual((await selectChangeLogBounds(node.db)).gaps, [gap])
 })
 
 test('contents that were not put back are known to be lost, and no others', async (t) => {

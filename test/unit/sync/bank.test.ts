@@ -6,7 +6,7 @@ import { type Bank, type BankFault, type BankOptions, startBank } from '../../..
 import { inventedValue } from '../../../src/demo/invented-rates.ts'
 import { bccr, openBccrConnection } from '../../../src/providers/bccr/bccr.ts'
 import { bccrCatalogue } from '../../../src/providers/bccr/catalogue.ts'
-import { selectRevisions } from '../../../src/store/rates/record.ts'
+import { selectRevisions } from '../../../src/store/rates/change-log.ts'
 import { type Desk, openDesk } from '../../support/rates/memory-bank.ts'
 import { mockTimeouts } from '../providers/support.ts'
 

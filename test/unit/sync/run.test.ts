@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { selectRevisions } from '../../../src/store/rates/change-log.ts'
 import { updateProviderEnabled } from '../../../src/store/rates/providers.ts'
-import { selectRevisions } from '../../../src/store/rates/record.ts'
 import { updateSeriesEnabled } from '../../../src/store/rates/series.ts'
 import { IN_PROGRESS, selectRuns } from '../../../src/store/rates/sync-runs.ts'
 import { hasBenchmark, syncAll } from '../../../src/sync/run.ts'

@@ -7,11 +7,11 @@ import { parseStatementLink } from '../../../src/domain/rates/statement/statemen
 import {
   type CertificateLink,
   certificateCode,
+  changeLogLimits,
   digestGroups,
   encodeCertificateLink,
   isWeekend,
   parseCertificateLink,
-  recordLimits,
   statementPath,
 } from '../../../src/web/model/certificate-link.ts'
 import { encodeFragment, FIRST_VIEW, parseFragment } from '../../../src/web/model/fragment.ts'
@@ -135,12 +135,14 @@ test('a weekend is the reason for an older value only if no working day lacks on
   }
 })
 
-test('recordLimits reads the limits of the record from an error', () => {
+test('changeLogLimits reads the limits of the change log from an error', () => {
   const gap = { from: '2026-03-25T12:00:00.000Z', to: '2026-03-27T12:00:00.000Z' }
-  assert.deepEqual(recordLimits(JSON.stringify({ detail: 'x', gap })), { gap })
-  assert.deepEqual(recordLimits(JSON.stringify({ detail: 'x', record_from: gap.from })), { from: gap.from })
+  assert.deepEqual(changeLogLimits(JSON.stringify({ detail: 'x', gap })), { gap })
+  assert.deepEqual(changeLogLimits(JSON.stringify({ detail: 'x', record_from: gap.from })), {
+    from: gap.from,
+  })
   for (const other of [undefined, '', '<html>', '{"detail":"x"}'])
-    assert.equal(recordLimits(other), undefined)
+    assert.equal(changeLogLimits(other), undefined)
 })
 
 /** Draws a path of rectangles as an image with 4 pixels a module. */

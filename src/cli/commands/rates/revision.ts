@@ -1,5 +1,5 @@
 import { AppError } from '../../../runtime/errors.ts'
-import { selectRevisions } from '../../../store/rates/record.ts'
+import { selectRevisions } from '../../../store/rates/change-log.ts'
 import type { ReadDb } from '../../../store/tables.ts'
 import { command } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'

@@ -1,6 +1,6 @@
 import { atomically } from '../../../store/engine.ts'
 import { raiseRevision } from '../../../store/meta.ts'
-import { takeInstant } from '../../../store/rates/record.ts'
+import { takeInstant } from '../../../store/rates/change-log.ts'
 import { selectSeries, updateSeriesEnabled } from '../../../store/rates/series.ts'
 import type { ReadDb } from '../../../store/tables.ts'
 import { command } from '../../command.ts'

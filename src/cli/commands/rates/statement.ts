@@ -1,7 +1,7 @@
 // Verifies the certificate of a link without a server (decisions 2.24). Makes its statement from the database, as the
 // endpoint does, and compares the digest. Verdicts are in the language of the help.
 
-import { isRecordLimits, openPastRates, type RecordLimits } from '../../../domain/rates/history/past.ts'
+import { type ChangeLogLimits, isChangeLogLimits, openPastRates } from '../../../domain/rates/history/past.ts'
 import { openRateCache, type RateSnapshot } from '../../../domain/rates/rate-cache.ts'
 import {
   type LaterAnswer,
@@ -87,7 +87,7 @@ export const statementVerify = command({
         printResult(terminal, options, answerOut(answer, isMatch), answerLines(answer, link, texts))
         return isMatch ? 0 : 1
       } catch (error) {
-        if (!(error instanceof AppError) || !isRecordLimits(error.details)) throw error
+        if (!(error instanceof AppError) || !isChangeLogLimits(error.details)) throw error
         const verdict = 'gap' in error.details ? 'gap' : 'before_record'
         printResult(terminal, options, { verdict, ...error.details }, [limitsLine(error.details, texts)])
         return 1
@@ -152,7 +152,7 @@ function joinTexts(parts: readonly string[], { and }: VerdictTexts): string {
   return [parts.slice(0, -1).join(', '), parts.at(-1)].filter(Boolean).join(` ${and} `)
 }
 
-function limitsLine(limits: RecordLimits, texts: VerdictTexts): string {
+function limitsLine(limits: ChangeLogLimits, texts: VerdictTexts): string {
   if ('record_from' in limits) return texts.before(formatInstant(limits.record_from))
   return texts.gap(formatInstant(limits.gap.from), formatInstant(limits.gap.to))
 }

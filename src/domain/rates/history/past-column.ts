@@ -1,7 +1,7 @@
 // A series at a past instant, computed backwards from the current one. Pure: no SQL, no clock.
 
 import { AppError } from '../../../runtime/errors.ts'
-import type { RateRevision } from '../../../store/rates/record.ts'
+import type { RateRevision } from '../../../store/rates/change-log.ts'
 import type { StoredAtRun } from '../../../store/rates/stored-at.ts'
 import { dayNumber, type IsoDate } from '../../../values/dates.ts'
 import { addInterval, type Interval, subtractInterval } from '../../../values/intervals.ts'
@@ -11,7 +11,7 @@ import { type Column, columnDecimals, columnValue, EXACT, makeColumn } from '../
 export type CoveredDaysChange = { kind: 'added' | 'removed'; days: Interval }
 
 /** Instants of values, and the replaced values in the order of their replacement; of rates or of an indicator. */
-type ColumnRecord = {
+type ColumnLog = {
   stored: readonly StoredAtRun[]
   revisions: readonly Pick<RateRevision, 'rate_date' | 'old_value' | 'old_rounded_to' | 'old_stored_at'>[]
   imported: readonly Interval[]
@@ -25,11 +25,7 @@ type PastValue = { value: string; roundedTo: number | null }
  * whatever instants they have.
  * @throws AppError `not-found` when the instant of a value is not recorded
  */
-export function pastColumn(
-  now: Column,
-  { stored, revisions, imported }: ColumnRecord,
-  instant: number,
-): Column {
+export function pastColumn(now: Column, { stored, revisions, imported }: ColumnLog, instant: number): Column {
   const replaced = replacedValues(revisions, instant)
   const spans = imported.map(({ from, to }) => ({ first: dayNumber(from), last: dayNumber(to) }))
   const runs = stored.map(({ from, storedAt }) => ({ first: dayNumber(from), isLater: storedAt > instant }))
@@ -74,7 +70,7 @@ function discardedDays(now: Column, replaced: ReadonlyMap<number, unknown>): num
 
 /** Replaced values by day number; undefined: none was known. */
 function replacedValues(
-  revisions: ColumnRecord['revisions'],
+  revisions: ColumnLog['revisions'],
   instant: number,
 ): ReadonlyMap<number, PastValue | undefined> {
   const replaced = new Map<number, PastValue | undefined>()

@@ -1,6 +1,6 @@
 // The stored rates at a past instant (decisions 2.22), as a snapshot for the usual queries. The snapshot is computed
 // backwards from the stored data: later values are removed and replaced values restored. So a series without changes
-// needs no memory. Gaps in the record are errors, never guesses.
+// needs no memory. Gaps in the change log are errors, never guesses.
 
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../../runtime/errors.ts'
@@ -8,17 +8,17 @@ import { createLruCache } from '../../../runtime/lru.ts'
 import { createSemaphore } from '../../../runtime/semaphore.ts'
 import { snapshot } from '../../../store/engine.ts'
 import { selectMeta } from '../../../store/meta.ts'
-import { selectCoverage } from '../../../store/rates/coverage.ts'
-import type { ProviderRow } from '../../../store/rates/providers.ts'
 import {
   type CatalogueChange,
   type CoverageChange,
+  selectChangeLogBounds,
   selectLaterCatalogueChanges,
   selectLaterCoverageChanges,
-  selectRecordBounds,
-} from '../../../store/rates/record.ts'
+} from '../../../store/rates/change-log.ts'
+import { selectCoverage } from '../../../store/rates/coverage.ts'
+import type { ProviderRow } from '../../../store/rates/providers.ts'
 import { findSeriesRevision, type SeriesRow } from '../../../store/rates/series.ts'
-import { selectValueRecord } from '../../../store/rates/stored-at.ts'
+import { selectValueLog } from '../../../store/rates/stored-at.ts'
 import type { ReadDb } from '../../../store/tables.ts'
 import { addInterval, type Interval } from '../../../values/intervals.ts'
 import { type Column, type CoveredDays, columnBytes, toCoveredDays } from '../column.ts'
@@ -38,8 +38,8 @@ export type PastRates = {
   /**
    * Answers a query from the data at an instant (milliseconds since 1970). At most 2 run at once, because each may
    * copy every series.
-   * @throws AppError `not-found` when the record begins later or has a gap there; `busy` when the data have changed:
-   * RateCache.read() then repeats it
+   * @throws AppError `not-found` when the change log begins later or has a gap there; `busy` when the data have
+   * changed: RateCache.read() then repeats it
    */
   read<T>(present: RateSnapshot, instant: number, find: (then: RateSnapshot) => T | Promise<T>): Promise<T>
 }
@@ -53,11 +53,11 @@ type PastState = {
   imported: ReadonlyMap<number, readonly Interval[]>
 }
 
-/** The reason for an instant without an answer: before the record, or in a gap of it. */
-export type RecordLimits = { record_from: string } | { gap: { from: string; to: string } }
+/** The reason for an instant without an answer: before the change log, or in a gap of it. */
+export type ChangeLogLimits = { record_from: string } | { gap: { from: string; to: string } }
 
-/** Returns true for the details of an error about an instant outside the record. */
-export function isRecordLimits(details: unknown): details is RecordLimits {
+/** Returns true for the details of an error about an instant outside the change log. */
+export function isChangeLogLimits(details: unknown): details is ChangeLogLimits {
   return typeof details === 'object' && details !== null && ('gap' in details || 'record_from' in details)
 }
 
@@ -116,7 +116,7 @@ async function readState(db: ReadDb, present: RateSnapshot, instant: number): Pr
     const { revision, epoch } = await selectMeta(trx)
     if (revision !== present.revision || epoch !== present.epoch) throw outdatedError()
     return {
-      bounds: await selectRecordBounds(trx),
+      bounds: await selectChangeLogBounds(trx),
       coverage: await selectCoverage(trx),
       changes: await selectLaterCoverageChanges(trx, instant),
       catalogue: await selectLaterCatalogueChanges(trx, instant),
@@ -125,14 +125,14 @@ async function readState(db: ReadDb, present: RateSnapshot, instant: number): Pr
   const { from, coverageFrom, gaps } = bounds
   if (from === undefined) throw new AppError('not-found', "this store's record has not begun")
   if (instant < from)
-    throw recordError(`as_of is before the record of this store, which begins at ${formatInstant(from)}`, {
+    throw changeLogError(`as_of is before the record of this store, which begins at ${formatInstant(from)}`, {
       record_from: formatInstant(from),
     })
   const gap = gaps.find((one) => one.from <= instant && instant < one.to)
   if (gap) {
     const [begin, end] = [formatInstant(gap.from), formatInstant(gap.to)]
     const words = `what this store had from ${begin} until it was restored at ${end} is lost`
-    throw recordError(words, { gap: { from: begin, to: end } })
+    throw changeLogError(words, { gap: { from: begin, to: end } })
   }
   const isRecorded = coverageFrom === undefined || coverageFrom <= instant
   const { covered, imported } = await pastDays(coverage, changes)
@@ -143,8 +143,8 @@ async function readState(db: ReadDb, present: RateSnapshot, instant: number): Pr
   }
 }
 
-/** Returns the error of an instant outside the record. Its details are `RecordLimits`. */
-function recordError(words: string, limits: RecordLimits): AppError {
+/** Returns the error of an instant outside the change log. Its details are `ChangeLogLimits`. */
+function changeLogError(words: string, limits: ChangeLogLimits): AppError {
   return new AppError('not-found', words, { details: limits })
 }
 
@@ -210,11 +210,11 @@ async function readColumn(
   instant: number,
 ): Promise<PastColumn> {
   await setImmediate() // takes some milliseconds, so others are served in between
-  const record = await snapshot(db, async (trx) => {
+  const valueLog = await snapshot(db, async (trx) => {
     if ((await findSeriesRevision(trx, id)) !== revision) throw outdatedError()
-    return selectValueRecord(trx, id, instant)
+    return selectValueLog(trx, id, instant)
   })
-  const column = pastColumn(now, { ...record, imported: state.imported.get(id) ?? [] }, instant)
+  const column = pastColumn(now, { ...valueLog, imported: state.imported.get(id) ?? [] }, instant)
   return { column, bytes: column === now ? SHARED_BYTES : columnBytes(column) }
 }
 

@@ -67,7 +67,7 @@ export async function makeStatement(
     const statement = statementText(query, conversions, asOf)
     return { statement, sha256: statementDigest(statement), asOf, conversions, later }
   }
-  const { newestInstant = 0 } = snapshot // a store without any commit has no record either
+  const { newestInstant = 0 } = snapshot // a store without any commit has no change log either
   if (requestedInstant === undefined && newestInstant > 0) {
     return answer(await convertSides(snapshot, query), newestInstant)
   }

@@ -13,9 +13,9 @@ import { formats, setView, texts, view } from '../../components/view.ts'
 import {
   type CertificateLink,
   certificateCode,
+  changeLogLimits,
   encodeCertificateLink,
   parseCertificateLink,
-  recordLimits,
   statementPath,
 } from '../../model/certificate-link.ts'
 import { addDays, costaRicaDay } from '../../model/days.ts'
@@ -126,7 +126,7 @@ function StatementText({ answer, isClosed = false }: { answer: StatementResponse
 
 function Refusal({ failure, day }: { failure: Failure; day: string }) {
   const words = certificateTexts.value
-  const limits = recordLimits(failure.body)
+  const limits = changeLogLimits(failure.body)
   if (limits) return <LimitsVerdict limits={limits} />
   if (failure.kind === 'invalid' && day > addDays(costaRicaDay(serverTime()), 1)) {
     return (

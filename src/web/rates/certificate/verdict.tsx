@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import type { CorrectedValue, StatementResponse } from '../../api/responses.ts'
 import { formats, texts } from '../../components/view.ts'
-import type { CertificateLink, recordLimits } from '../../model/certificate-link.ts'
+import type { CertificateLink, changeLogLimits } from '../../model/certificate-link.ts'
 import { decimalSign } from '../../model/decimal.ts'
 import { legName } from '../../model/rates/support.ts'
 import { certificateTexts } from './texts.ts'
@@ -34,8 +34,8 @@ export function Verdict({ link, answer }: { link: CertificateLink; answer: State
   )
 }
 
-/** The instant is outside the record of the server. */
-export function LimitsVerdict({ limits }: { limits: NonNullable<ReturnType<typeof recordLimits>> }) {
+/** The instant is outside the change log of the server. */
+export function LimitsVerdict({ limits }: { limits: NonNullable<ReturnType<typeof changeLogLimits>> }) {
   const words = certificateTexts.value
   const { instant } = formats.value
   if ('from' in limits) {

@@ -9,7 +9,7 @@ import { folderStoreIds, openBlobFolder } from '../../../../src/store/blobs/fold
 import { openStoreId, STORE_ID_NAME } from '../../../../src/store/blobs/store-id.ts'
 import { insertEvents, type NewEvent, selectEvents } from '../../../../src/store/documents/events.ts'
 import { selectMeta } from '../../../../src/store/meta.ts'
-import { selectNewestInstant } from '../../../../src/store/rates/record.ts'
+import { selectNewestInstant } from '../../../../src/store/rates/change-log.ts'
 import type { WriteDb } from '../../../../src/store/tables.ts'
 import { ensureCatalogue } from '../../../../src/sync/catalogue.ts'
 import { AGENT, COMPANY, OWNER } from '../../../support/company.ts'

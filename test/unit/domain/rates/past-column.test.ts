@@ -8,7 +8,7 @@ import {
   makeColumn,
 } from '../../../../src/domain/rates/column.ts'
 import { pastColumn, undoCoverage } from '../../../../src/domain/rates/history/past-column.ts'
-import type { RateRevision } from '../../../../src/store/rates/record.ts'
+import type { RateRevision } from '../../../../src/store/rates/change-log.ts'
 import { dayNumber, isoDate } from '../../../../src/values/dates.ts'
 
 const MONDAY = '2026-03-23'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { selectLaterCoverageChanges } from '../../../../src/store/rates/change-log.ts'
 import { replaceCoverage, selectCoverage } from '../../../../src/store/rates/coverage.ts'
-import { selectLaterCoverageChanges } from '../../../../src/store/rates/record.ts'
 import { ensureCatalogue } from '../../../../src/sync/catalogue.ts'
 import type { Interval } from '../../../../src/values/intervals.ts'
 import { createMemoryBank } from '../../../support/rates/memory-bank.ts'

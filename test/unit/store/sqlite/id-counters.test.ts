@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import Sqlite from 'better-sqlite3'
-import { selectRecordBounds } from '../../../../src/store/rates/record.ts'
+import { selectChangeLogBounds } from '../../../../src/store/rates/change-log.ts'
 import { raiseCounters, readCounters, restoreCounters } from '../../../../src/store/sqlite/id-counters.ts'
 import { renewFile } from '../../../../src/store/sqlite/restored-database.ts'
 import { OLDER_SCHEMAS, olderSchema } from '../../../support/older-schema.ts'
@@ -89,7 +89,7 @@ for (const version of OLDER_SCHEMAS) {
       'it is no upgrade any more',
     )
     assert.deepEqual(await db.selectFrom('lost_contents').selectAll().execute(), lostBlobs)
-    assert.deepEqual((await selectRecordBounds(db)).gaps, [gap])
+    assert.deepEqual((await selectChangeLogBounds(db)).gaps, [gap])
     const sqlite = new Sqlite(path)
     t.after(() => sqlite.close())
     const counters = readCounters(sqlite)

@@ -1,4 +1,4 @@
-// Record of the rates: the changes of values, coverage and catalogue with their instants. Applied backwards to the
+// Change log of the rates: the changes of values, coverage and catalogue with their instants. Applied backwards to the
 // present data it gives the data of an earlier instant (decisions 2.22). Instants are milliseconds since 1970 in UTC.
 
 import type { IsoDate } from '../../values/dates.ts'
@@ -15,8 +15,8 @@ export type CoverageChange = { kind: CoverageChangeKind; days: Interval; series:
 
 export type CatalogueChange = Omit<Row<'catalogue_changes'>, 'id'>
 
-/** Limits and gaps of the record. */
-export type RecordBounds = {
+/** Limits and gaps of the change log. */
+export type ChangeLogBounds = {
   /** First instant; undefined: nothing was ever stored. */
   from: number | undefined
   /** First instant with changes of coverage and catalogue; undefined: the same as `from`. */
@@ -81,7 +81,7 @@ export function selectLaterCatalogueChanges(db: ReadDb, instant: number): Promis
     .execute()
 }
 
-export async function selectRecordBounds(db: ReadDb): Promise<RecordBounds> {
+export async function selectChangeLogBounds(db: ReadDb): Promise<ChangeLogBounds> {
   const { record_from, coverage_from } = await db
     .selectFrom('meta')
     .select(['record_from', 'coverage_from'])
@@ -113,7 +113,7 @@ export async function takeInstant(db: WriteDb, now: Date): Promise<Date> {
  * Stores the newest instant where an earlier version or a restore left none, inside a transaction. Without it each
  * start would read all rates to find it.
  */
-export async function settleRecordEnd(db: WriteDb): Promise<void> {
+export async function settleChangeLogEnd(db: WriteDb): Promise<void> {
   await lockEnd(db)
   const end = await selectEnd(db)
   if (end.revision === end.data_revision) return
