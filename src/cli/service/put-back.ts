@@ -11,7 +11,7 @@ import {
   isSameProgram,
   PROBATION_FILE,
   type Probation,
-  RETURN_RECORD,
+  RETURN_PATH,
   readProbation,
   writeProbation,
 } from '../storage/probation.ts'
@@ -60,15 +60,15 @@ export function settleUpgrade(machine: Machine): void {
   if (machine.run('systemctl', ['is-active', UNIT]).text === 'active') {
     throw new AppError('failed', `the service runs: sudo systemctl restart ${UNIT} settles the upgrade`)
   }
-  const record = readProbation(join(root, PROBATION_FILE))
-  const installed = record && readProgram(machine, EXECUTABLE)
-  if (record && (!installed || !isSameProgram(installed, record.program))) {
+  const probation = readProbation(join(root, PROBATION_FILE))
+  const installed = probation && readProgram(machine, EXECUTABLE)
+  if (probation && (!installed || !isSameProgram(installed, probation.program))) {
     decideProbation(root, 'confirm') // the new program was never installed, or another one has replaced it
-  } else if (record?.starts === 0 && isAlive(record.upgrader)) {
-    writeProbation(machine, { ...record, starts: 1 })
+  } else if (probation?.starts === 0 && isAlive(probation.upgrader)) {
+    writeProbation(machine, { ...probation, starts: 1 })
     return
-  } else if (record) decideProbation(root, 'return')
-  const unfinished = readProbation(join(root, RETURN_RECORD))
+  } else if (probation) decideProbation(root, 'return')
+  const unfinished = readProbation(join(root, RETURN_PATH))
   if (!unfinished) {
     removeSettleStep(machine)
     return
@@ -94,8 +94,8 @@ function putBack(machine: Machine, { dataDir, former, program, copies }: Probati
   const quiet: Machine = { ...machine, print: () => {} }
   if (existsSync(at(UNIT_FILE))) writeIfChanged(quiet, UNIT_FILE, serviceUnit(machine))
   runOrFail(machine, 'systemctl', 'daemon-reload')
-  removeDurably(at(RETURN_RECORD))
-  removeSettleStep(machine) // after the record: else nothing would finish a return that is killed here
+  removeDurably(at(RETURN_PATH))
+  removeSettleStep(machine) // after the probation: else nothing would finish a return that is killed here
   removeDurably(at(PREVIOUS)) // the installed program has the same bytes
 }
 

@@ -13,7 +13,7 @@ import { settleEarlier } from './upgrade.ts'
 
 /**
  * Stops the service and removes its unit. Prints all that stays. Undoes an unconfirmed upgrade first, for without the unit
- * its record would lock commands.
+ * its probation would lock commands.
  * @throws AppError `failed`
  */
 export function uninstallService(machine: Machine): void {

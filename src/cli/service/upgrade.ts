@@ -22,7 +22,7 @@ import {
   PROBATION_FILE,
   PROBATION_MS,
   type Program,
-  RETURN_RECORD,
+  RETURN_PATH,
   readProbation,
   writeProbation,
 } from '../storage/probation.ts'
@@ -95,11 +95,11 @@ export async function upgradeService(machine: Machine, upgrade: Upgrade, stop: A
  * @throws AppError `failed` when the former program is not put back
  */
 export function settleEarlier(machine: Machine): void {
-  const files = [PROBATION_FILE, RETURN_RECORD].map((path) => join(machine.root, path))
-  const record = files.map(readProbation).find((one) => one !== undefined)
-  if (!record) return
-  const what = `the upgrade to cambista ${record.program.version}`
-  machine.print(`${what} was broken off: cambista ${record.former.version} is put back first`)
+  const files = [PROBATION_FILE, RETURN_PATH].map((path) => join(machine.root, path))
+  const probation = files.map(readProbation).find((one) => one !== undefined)
+  if (!probation) return
+  const what = `the upgrade to cambista ${probation.program.version}`
+  machine.print(`${what} was broken off: cambista ${probation.former.version} is put back first`)
   addSettleStep(machine)
   machine.run('systemctl', ['restart', UNIT])
   const { status, text } = checkHealth(machine, ...READY_AGAIN)
@@ -220,7 +220,7 @@ function requireSharedSchema(machine: Machine, { former, program }: Change, file
 function beginProbation(machine: Machine, { former, program, data }: Change): void {
   const at = (path: string) => join(machine.root, path)
   replaceFile(at(PREVIOUS), (temporary) => linkSync(at(EXECUTABLE), temporary))
-  addSettleStep(machine) // before the record: without one it has no effect
+  addSettleStep(machine) // before the probation: without one it has no effect
   const { dataDir, copies = [] } = data ?? {}
   writeProbation(machine, { program, former, dataDir, copies, starts: 0, upgrader: OWN_PROCESS })
   const { text } = machine.run(at(NEXT), ['service', 'install'])
@@ -238,14 +238,14 @@ function beginProbation(machine: Machine, { former, program, data }: Change): vo
 
 /** Watches the new program until it is confirmed (true) or put back (false). @throws AppError `failed` for neither */
 async function watchProbation(machine: Machine): Promise<boolean> {
-  const files = [PROBATION_FILE, RETURN_RECORD].map((path) => join(machine.root, path))
+  const files = [PROBATION_FILE, RETURN_PATH].map((path) => join(machine.root, path))
   const end = performance.now() + PROBATION_MS
   let isRestarted = false
   let writes = 0
   while (files.some((path) => existsSync(path))) {
     const { status, text } = checkHealth(machine)
     const isOnProbation = text.includes(ON_PROBATION)
-    // A server that does not see the record writes already, and must not be undone.
+    // A server that does not see the probation writes already, and must not be undone.
     if (status === 0 && existsSync(join(machine.root, PROBATION_FILE))) writes += isOnProbation ? 0 : 1
     if (status === 0 && (isOnProbation || writes > MOST_WRITING_LOOKS)) {
       machine.print(text)

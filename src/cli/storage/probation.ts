@@ -40,12 +40,12 @@ export type Program = { version: string; commit: string | null; schema: number }
 const FILE = 'probation.json'
 const RETURN_FILE = 'probation.back.json'
 export const PROBATION_FILE = join(dirname(SETTINGS_FILE), FILE)
-export const RETURN_RECORD = join(dirname(SETTINGS_FILE), RETURN_FILE)
+export const RETURN_PATH = join(dirname(SETTINGS_FILE), RETURN_FILE)
 /** Longest probation. Then the server ends, and its next start puts the former program back. */
 export const PROBATION_MS = 5 * 60_000
 const LOOK_EVERY_MS = 250
 
-/** Reads a record; undefined: there is none, or this user may not read it. */
+/** Reads a probation; undefined: there is none, or this user may not read it. */
 export function readProbation(file: string): Probation | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8'))
@@ -55,12 +55,12 @@ export function readProbation(file: string): Probation | undefined {
   }
 }
 
-/** Writes the record, for root and the service. */
-export function writeProbation({ root }: Pick<Machine, 'root'>, record: Probation): void {
+/** Writes the probation, for root and the service. */
+export function writeProbation({ root }: Pick<Machine, 'root'>, probation: Probation): void {
   const target = join(root, PROBATION_FILE)
   const { gid } = statSync(dirname(target))
   replaceFile(target, (temporary) => {
-    writeFileSync(temporary, `${JSON.stringify(record, null, 2)}\n`, { flag: 'wx', mode: 0o600 })
+    writeFileSync(temporary, `${JSON.stringify(probation, null, 2)}\n`, { flag: 'wx', mode: 0o600 })
     chownSync(temporary, process.getuid?.() ?? 0, gid)
     chmodSync(temporary, 0o640)
   })
@@ -69,7 +69,7 @@ export function writeProbation({ root }: Pick<Machine, 'root'>, record: Probatio
 /** Decides an upgrade by a rename. Returns false if it was decided before. */
 export function decideProbation(root: string, decision: 'confirm' | 'return'): boolean {
   const file = join(root, PROBATION_FILE)
-  const target = join(root, RETURN_RECORD)
+  const target = join(root, RETURN_PATH)
   try {
     if (decision === 'confirm') rmSync(file)
     else renameSync(file, target)
@@ -82,13 +82,13 @@ export function decideProbation(root: string, decision: 'confirm' | 'return'): b
 
 /**
  * Returns the file of this program's probation, wherever its data are. `settingsFile`: settings of the service, beside
- * which the record is.
+ * which the file is.
  */
 export function findProbation(settingsFile: string | undefined): string | undefined {
   if (settingsFile === undefined) return undefined
   const file = join(dirname(settingsFile), FILE)
-  const record = readProbation(file)
-  return record && isSameProgram(record.program, OWN) ? file : undefined
+  const probation = readProbation(file)
+  return probation && isSameProgram(probation.program, OWN) ? file : undefined
 }
 
 /** Returns true once the upgrade is confirmed; false after PROBATION_MS, after a return, or when stopped. */
@@ -107,9 +107,9 @@ export async function awaitDecision(file: string, stop: AbortSignal): Promise<bo
 export function refuseOnProbation(settingsFile: string | undefined): void {
   if (settingsFile === undefined) return
   const files = [FILE, RETURN_FILE].map((name) => join(dirname(settingsFile), name))
-  const record = files.map(readProbation).find((one) => one !== undefined)
-  if (!record) return
-  const { version } = record.program
+  const probation = files.map(readProbation).find((one) => one !== undefined)
+  if (!probation) return
+  const { version } = probation.program
   throw new AppError(
     'failed',
     `the upgrade to cambista ${version} is not confirmed yet, and nothing may be written: try again in a moment`,

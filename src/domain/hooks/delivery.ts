@@ -5,7 +5,7 @@ import { errorReason } from '../../runtime/errors.ts'
 import { type LeaderTask, runAsLeader } from '../../store/cluster/leader.ts'
 import type { Engine } from '../../store/engine.ts'
 import { selectHooks } from '../../store/hooks/hooks.ts'
-import type { SenderDeps } from './record.ts'
+import type { SenderDeps } from './attempts.ts'
 import { createSender } from './sender.ts'
 
 export type Hooks = {

@@ -4,8 +4,8 @@
 import { errorReason } from '../../runtime/errors.ts'
 import { type HookRow, selectHooks } from '../../store/hooks/hooks.ts'
 import { findNextDue, type MessageRow, selectDueMessages } from '../../store/hooks/messages.ts'
+import { LONGEST_DELAY_MS, markUnreadable, recordAttempt, type SenderDeps } from './attempts.ts'
 import { postMessage } from './post.ts'
-import { LONGEST_DELAY_MS, markUnreadable, recordAttempt, type SenderDeps } from './record.ts'
 import { signingSecrets } from './seal.ts'
 
 export type Sender = {

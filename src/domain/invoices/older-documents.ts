@@ -48,10 +48,10 @@ export async function readOlderDocuments(deps: ReadingDeps, pace?: Pace): Promis
   const progress = await findReaderProgress(deps.reads)
   const isCurrent = progress !== undefined && progress.reader >= READER_VERSION
   const before = isCurrent ? progress.unreadBefore : (await findNewestId(deps.reads)) + 1
-  const record = (trx: WriteDb, unreadBefore: number) =>
+  const storeProgress = (trx: WriteDb, unreadBefore: number) =>
     updateReaderProgress(trx, { reader: READER_VERSION, unreadBefore })
-  if (before > 1) return readDocuments(deps, { before, reader: READER_VERSION, pace, record })
-  if (!isCurrent) await atomically(deps.db, (trx) => record(trx, 0), deps.lock)
+  if (before > 1) return readDocuments(deps, { before, reader: READER_VERSION, pace, storeProgress })
+  if (!isCurrent) await atomically(deps.db, (trx) => storeProgress(trx, 0), deps.lock)
   return createCounts()
 }
 
@@ -74,7 +74,7 @@ type Run = {
    * Records in the transaction of the facts the id before which documents are unread, 0 at the end. Returns the stored
    * one, since another process may be further.
    */
-  record?: (trx: WriteDb, unreadBefore: number) => Promise<number>
+  storeProgress?: (trx: WriteDb, unreadBefore: number) => Promise<number>
 }
 
 async function readDocuments(deps: ReadingDeps, run: Run): Promise<ReadCounts> {
@@ -102,7 +102,7 @@ async function readDocuments(deps: ReadingDeps, run: Run): Promise<ReadCounts> {
     const last = documents.length < DOCUMENTS_AT_ONCE ? 0 : (documents.at(-1)?.id ?? 0)
     const write = async (trx: WriteDb) => {
       await replaceInvoices(trx, ids, rows)
-      return run.record ? run.record(trx, last) : last
+      return run.storeProgress ? run.storeProgress(trx, last) : last
     }
     before = await atomically(db, write, lock)
     if (run.pace && before > 0) await pause(run.pace, { start, cpuBefore, signal })

@@ -90,11 +90,11 @@ async function recordSuccess(
   lock: Lock,
 ): Promise<void> {
   const { id } = mailbox
-  const record = async (trx: WriteDb) => {
+  const storeRound = async (trx: WriteDb) => {
     await requireSameMailbox(trx, mailbox)
     return recordRound(trx, id, { now: clock(), waiting })
   }
-  const failureStart = await atomically(db, record, lock)
+  const failureStart = await atomically(db, storeRound, lock)
   if (failureStart !== null) log.info('mailbox works again', { mailbox: id, failing_since: failureStart })
 }
 
@@ -114,10 +114,10 @@ async function recordFailure(
     db,
     async (trx) => {
       await requireSameMailbox(trx, mailbox)
-      const record = await recordRoundFailure(trx, id, { now, failure, code, isRefused, planned })
-      if (record.reportNow)
+      const failedRound = await recordRoundFailure(trx, id, { now, failure, code, isRefused, planned })
+      if (failedRound.reportNow)
         await queueEvent(trx, 'mail.failed', now.toISOString(), { mailbox_id: id, failure })
-      return record
+      return failedRound
     },
     lock,
   )

@@ -1,4 +1,4 @@
-// Stores the documents of a mail as one upload of its mailbox, under the limits of all uploads. The record of the mail is
+// Stores the documents of a mail as one upload of its mailbox, under the limits of all uploads. The entry of the mail is
 // in the same transaction. So the same mail becomes documents once, whatever ends the process.
 
 import { createHash } from 'node:crypto'

@@ -2,9 +2,9 @@
 // test/api/openapi/webhooks.test.ts compares the examples with received messages.
 
 import * as v from 'valibot'
+import { MAX_TRIES } from '../../domain/hooks/attempts.ts'
 import { ATTEMPT_MS } from '../../domain/hooks/post.ts'
 import { type HookEvent, MAX_IDS, messageBody } from '../../domain/hooks/queued-events.ts'
-import { MAX_TRIES } from '../../domain/hooks/record.ts'
 import { signatureHeader } from '../../domain/hooks/seal.ts'
 import { Day, Instant, Integer } from '../endpoint/answers/shapes.ts'
 import type { Tag } from '../endpoint/endpoint.ts'

@@ -19,7 +19,7 @@ import { restoreLostBlobs } from '../regained-blobs.ts'
 import { type Batch, checkUpload, type DuplicateRefusal } from './checks.ts'
 import { computeFingerprint } from './fingerprint.ts'
 import { checkQuotas, type Quota, selectQuotas } from './quotas.ts'
-import { type IdempotencyRecord, storeBatch, type UploadStorage } from './store.ts'
+import { type BatchIdentity, storeBatch, type UploadStorage } from './store.ts'
 import type { Upload } from './upload.ts'
 
 /** Sender of an upload: a token, its access, a key under which it is stored once, and a priority. */
@@ -82,9 +82,9 @@ export async function acceptUpload(
   const batch: Batch = { ...checkUpload(upload), priority, duplicates }
   const now = clock()
   const cutoff = answerCutoff(now)
-  const record = key && { tokenId, key: key.value, fingerprint: await computeFingerprint(batch), cutoff }
+  const identity = key && { tokenId, key: key.value, fingerprint: await computeFingerprint(batch), cutoff }
   const findRepeated = async () =>
-    record && key && (await findRepeatedUpload(db, batch, { ...record, otherBody: key.otherBody }))
+    identity && key && (await findRepeatedUpload(db, batch, { ...identity, otherBody: key.otherBody }))
   // Before the references are checked: a stored upload stays accepted, though its agent may be inactive now.
   const repeated = await findRepeated()
   if (repeated) {
@@ -96,7 +96,7 @@ export async function acceptUpload(
   checkAgentAccess(access, batch.agentId)
   let runs: IdRange[] | undefined
   try {
-    runs = await storeBatch(deps, batch, { at: now.toISOString(), tokenId }, record)
+    runs = await storeBatch(deps, batch, { at: now.toISOString(), tokenId }, identity)
   } catch (error) {
     // Another process may have stored an equal upload, which used up the quota or the disk.
     const concurrent = await findRepeated().catch(() => undefined)
@@ -128,7 +128,7 @@ export function announceUpload(
 async function findRepeatedUpload(
   db: WriteDb,
   batch: Batch,
-  { tokenId, key, fingerprint, cutoff, otherBody }: IdempotencyRecord & Pick<UploadKey, 'otherBody'>,
+  { tokenId, key, fingerprint, cutoff, otherBody }: BatchIdentity & Pick<UploadKey, 'otherBody'>,
 ): Promise<AcceptedUpload | undefined> {
   const answer = await lockAnswer(db, tokenId, key, cutoff)
   if (!answer) return undefined

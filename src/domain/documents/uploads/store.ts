@@ -36,7 +36,7 @@ import { checkQuotas, selectQuotas, uploadQuotas } from './quotas.ts'
 import type { UploadedFile } from './uploaded-files.ts'
 
 /**
- * Time and token of an upload; null: the token is unknown, or a mail brought it. `insertOrigin` inserts the record of the
+ * Time and token of an upload; null: the token is unknown, or a mail brought it. `insertOrigin` inserts the entry of the
  * mail in the same transaction, and throws HAS_ANSWER if the mail was stored first.
  */
 export type UploadOrigin = {
@@ -46,13 +46,13 @@ export type UploadOrigin = {
 }
 
 /** Identifies a batch, so that a client can send it again. */
-export type IdempotencyRecord = { tokenId: number; key: string; fingerprint: string; cutoff: string }
+export type BatchIdentity = { tokenId: number; key: string; fingerprint: string; cutoff: string }
 
 /** An upload whose blobs are in the store. `bytes`: what it adds to the usage. */
 export type StagedUpload = {
   batch: Batch
   origin: UploadOrigin
-  record: IdempotencyRecord | undefined
+  identity: BatchIdentity | undefined
   bytes: number
 }
 
@@ -81,14 +81,14 @@ export async function storeBatch(
   { db, blobs, commitInGroup }: UploadStorage,
   batch: Batch,
   origin: UploadOrigin,
-  record: IdempotencyRecord | undefined,
+  identity: BatchIdentity | undefined,
 ): Promise<IdRange[] | undefined> {
   const bytes = await totalSize(batch)
   const context =
     (await selectUploadContext(db, uploadParties(batch, origin))) ?? (await rejectReferences(db, batch))
   const quotas = uploadQuotas(context, batch.companyId)
   checkQuotas(quotas, bytes) // before gigabytes are flushed in vain
-  const upload: StagedUpload = { batch, origin, record, bytes }
+  const upload: StagedUpload = { batch, origin, identity, bytes }
   try {
     await batch.blobs.commit()
     if (commitInGroup && quotas.length === 0) return await commitInGroup(upload)
@@ -131,7 +131,7 @@ export function insertUploads(
         await queueDocuments(trx, { companyId, agentId, runs: ownRuns, at: origin.at })
       await origin.insertOrigin?.(trx, ownRuns)
     }
-    await insertRecords(trx, uploads, runs)
+    await insertBatchAnswers(trx, uploads, runs)
     return runs
   }
   return atomically(db, insert, { wasCommitted: wasInserted })
@@ -261,15 +261,15 @@ function arrivalCounts({ batch, bytes }: StagedUpload): NewCounts {
   return { agent_id: batch.agentId, new: count, changes: count, bytes }
 }
 
-async function insertRecords(
+async function insertBatchAnswers(
   trx: WriteDb,
   uploads: readonly StagedUpload[],
   runs: readonly IdRange[][],
 ): Promise<void> {
-  const records = uploads.flatMap(({ record, origin }, index) =>
-    record ? [{ ...record, ranges: runs[index] ?? [], createdAt: origin.at }] : [],
+  const answers = uploads.flatMap(({ identity, origin }, index) =>
+    identity ? [{ ...identity, ranges: runs[index] ?? [], createdAt: origin.at }] : [],
   )
-  if (records.length > 0 && !(await insertAnswers(trx, records))) throw HAS_ANSWER
+  if (answers.length > 0 && !(await insertAnswers(trx, answers))) throw HAS_ANSWER
 }
 
 function* allFiles(

@@ -26,7 +26,7 @@ import type { OwnerStep } from '../../../../src/cli/service/owner-steps.ts'
 import { settleUpgrade } from '../../../../src/cli/service/put-back.ts'
 import { EXECUTABLE } from '../../../../src/cli/service/service-names.ts'
 import { upgradeService } from '../../../../src/cli/service/upgrade.ts'
-import { PROBATION_FILE, type Probation, RETURN_RECORD } from '../../../../src/cli/storage/probation.ts'
+import { PROBATION_FILE, type Probation, RETURN_PATH } from '../../../../src/cli/storage/probation.ts'
 import { parsePublicKey } from '../../../../src/formats/minisign.ts'
 import { makeKeyPair, readSecretKey, signContent } from '../../../support/release/signing.ts'
 import { temporaryDirectory } from '../../../support/temporary.ts'
@@ -226,6 +226,6 @@ export function imitateMachine(
       copies: readdirSync(at('/var/lib/cambista')).filter((name) => name.endsWith('.bak')).length,
       wal: existsSync(`${at(DATABASE)}-wal`),
     }),
-    isSettled: () => ![PROBATION_FILE, RETURN_RECORD, DROP_IN].some((path) => existsSync(at(path))),
+    isSettled: () => ![PROBATION_FILE, RETURN_PATH, DROP_IN].some((path) => existsSync(at(path))),
   }
 }

@@ -33,7 +33,7 @@ function staged(name: string, content = name, documents = 1): StagedUpload {
   const blobs = { count: () => 1, at: () => ({ sha256: content, size: 1 }) }
   const files = { count: () => documents }
   const batch = { companyId: Number(name), blobs, files } as unknown as StagedUpload['batch']
-  return { batch, origin: { at: 'now', tokenId: null }, record: undefined, bytes: 1 }
+  return { batch, origin: { at: 'now', tokenId: null }, identity: undefined, bytes: 1 }
 }
 
 const uploadName = ({ batch }: StagedUpload) => String(batch.companyId)
