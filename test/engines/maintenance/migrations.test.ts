@@ -116,7 +116,7 @@ test('an upgrade that dies at any statement, before it or after, is ended by the
     const opening = retryWhenSlow(() => openNode(t, proxy.url, NEWEST))
     const end = await opening.then(() => 'opened', String)
     assert.equal(end === 'opened', !dead, `${fate} ${at}: ${end}`)
-    // Its lease expires as that of a killed process does. A short one would expire while a slow machine upgrades.
+    // The lease expires as that of a killed process does. A short one would expire while a slow machine upgrades.
     await queryOnce(url, `update leases set expires_at = clock_timestamp() - interval '1 s'`)
     const [{ schema_version } = {}] = await versions(url)
     assert.equal(await retryWhenSlow(old.isReady), schema_version !== LATER, `${fate} ${at}`)
