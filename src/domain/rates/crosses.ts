@@ -4,6 +4,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Side } from '../../store/tables.ts'
 import {
+  addDays,
   dayNumber,
   EARLIEST_DAY,
   earliest,
@@ -42,7 +43,7 @@ export type CrossesOfDay = { crosses: Cross[]; holes: ReadonlyMap<string, Interv
 export type Cross = {
   quote: string
   rate: string
-  /** Older and newer day of the values of its legs. */
+  /** Older and newer day of the values of its legs. The newer one is the day of a point (decisions 2.18). */
   date: IsoDate
   newest: IsoDate
   /** Decimals to which it is rounded. */
@@ -72,19 +73,18 @@ export function firstStoredDay(snapshot: RateSnapshot, provider: string, code: s
 
 /**
  * Computes the rates on a day, in the order of `quotes`. Quotes without a value, or with days that were not
- * synchronized before the day, have none. With `onlyKnown` a quote has the rate of the newest day on which all its
- * legs are known.
+ * synchronized before the day, have none. With `asPoint` a quote has its last point at or before the day.
  */
 export function computeCrosses(
   snapshot: RateSnapshot,
-  { day, onlyKnown = false, ...query }: CrossQuery & { day: IsoDate; onlyKnown?: boolean },
+  { day, asPoint = false, ...query }: CrossQuery & { day: IsoDate; asPoint?: boolean },
 ): CrossesOfDay | Promise<CrossesOfDay> {
   return withRoutes(snapshot, query, (routes) => {
     const crosses: Cross[] = []
     const holes = new Map<string, Interval>()
     for (const route of routes) {
       const { quote } = route
-      const cross = valueRoute(route, onlyKnown ? lastKnownDay(route.legs, day) : day)
+      const cross = asPoint ? findLastPoint(route, day) : valueRoute(route, day)
       if (cross && 'hole' in cross) holes.set(quote, cross.hole)
       else if (cross) crosses.push(cross)
     }
@@ -218,18 +218,36 @@ export function valueRoute({ quote, legs, since }: QuoteRoute, day: IsoDate): Cr
 }
 
 /**
- * True if a leg has a value of the day, or the day is not after its newest covered day. Coverage without a log is
- * rejected only where a value is carried.
+ * Computes the last point of a route at or before a day (decisions 2.18). A hole: days before the point, or from it to
+ * the day, were not synchronized.
  */
-export function reachesDay({ column, covered }: SeriesDays, day: number): boolean {
-  if (covered === UNKNOWN_DAYS || (covered.at(-1) ?? Number.NEGATIVE_INFINITY) >= day) return true
-  return rateOn(column, isoDate(day), true) !== undefined
+function findLastPoint(route: QuoteRoute, day: IsoDate): Cross | DayHole | undefined {
+  const lastDay = lastKnownDay(route.legs, day)
+  const [hole] = findHoles(route.legs, { from: addDays(lastDay, 1), to: day }) ?? []
+  return hole ? { hole } : valueRoute(route, lastDay)
 }
 
 /** Newest day up to `day` on which all legs are known. */
 function lastKnownDay(legs: readonly SeriesDays[], day: IsoDate): IsoDate {
-  if (legs.every((leg) => reachesDay(leg, dayNumber(day)))) return day
-  return isoDate(Math.min(...legs.map(({ covered }) => covered.at(-1) ?? dayNumber(EARLIEST_DAY))))
+  let number = dayNumber(day)
+  while (!legs.every((leg) => reachesDay(leg, number)))
+    number = Math.min(...legs.map((leg) => lastReachedDay(leg, number)))
+  return isoDate(number)
+}
+
+/**
+ * True if a leg has a value of the day, or the day is not after its newest covered day. Coverage without a log is
+ * rejected only where a value is carried.
+ */
+export function reachesDay(leg: SeriesDays, day: number): boolean {
+  return lastReachedDay(leg, day) === day
+}
+
+function lastReachedDay({ column, covered }: SeriesDays, day: number): number {
+  const newest = covered === UNKNOWN_DAYS ? day : (covered.at(-1) ?? dayNumber(EARLIEST_DAY))
+  if (newest >= day) return day
+  const { rate_date: valueDay = EARLIEST_DAY } = rateOn(column, isoDate(day)) ?? {}
+  return Math.max(newest, dayNumber(valueDay))
 }
 
 /** First day, as a number, on which all legs can have a value. */

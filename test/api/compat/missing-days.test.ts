@@ -256,6 +256,7 @@ test('a range ends at the newest day on which each leg is known, before and afte
       }
     }
     const first = JSON.parse((await get(app, '/v2/rates?base=EUR&quotes=CRC&from=2026-03-25')).body)[0]
+    assert.deepEqual(JSON.parse((await get(app, '/v2/rate/EUR/CRC?date=2026-03-25')).body), first)
     assert.equal(first.date, last.EUR === '2026-03-24' ? last.EUR : '2026-03-25')
     const history = await app.json<{ points: { value: string }[] }>(
       `/api/v1/history?base=EUR&quote=CRC&from=${first.date}&to=${first.date}`,

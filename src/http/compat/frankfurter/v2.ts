@@ -1,11 +1,12 @@
-// Frankfurter v2: rows of a date, a base, a quote and a rate; the date is that of the rate.
+// Frankfurter v2: rows of a date, a base, a quote and a rate. Clients store a rate by its date. So each row is a point of
+// the pair's history: the next sync changes only a corrected one.
 
 import * as v from 'valibot'
 import { type Cross, computeCrosses, crossesByDay, listCurrencies } from '../../../domain/rates/crosses.ts'
 import { findPeriod } from '../../../domain/rates/history/periods.ts'
 import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
 import { AppError } from '../../../runtime/errors.ts'
-import { dayNumber, type IsoDate, isoDate } from '../../../values/dates.ts'
+import { dayNumber, isoDate } from '../../../values/dates.ts'
 import { CSV_TYPE, NDJSON_TYPE } from '../../endpoint/answers/csv.ts'
 import { JSON_TYPE } from '../../endpoint/answers/forms.ts'
 import type { Api } from '../../endpoint/api.ts'
@@ -116,8 +117,9 @@ async function find(deps: CompatDeps, snapshot: RateSnapshot, query: QuoteQuery)
   const codes = query.quotes.length > 0 ? query.quotes.toSorted() : currencies
   const selection = { provider, base, side }
   if (to === undefined) {
-    const { crosses, holes } = await computeCrosses(snapshot, { ...selection, quotes: codes, day: from })
-    const rows = servedCrosses(deps, crosses).map((cross) => toRow(base, cross, cross.date))
+    const query = { ...selection, quotes: codes, day: from, asPoint: true }
+    const { crosses, holes } = await computeCrosses(snapshot, query)
+    const rows = servedCrosses(deps, crosses).map((cross) => toRow(base, cross))
     return { provider, rows, leftOut: [...holes.keys()] }
   }
   if (from > to) return { provider, rows: [], leftOut: [] }
@@ -127,18 +129,18 @@ async function find(deps: CompatDeps, snapshot: RateSnapshot, query: QuoteQuery)
   })
   const rows: AnswerRow[] = []
   for await (const { day, crosses } of crossesByDay(snapshot, { ...selection, quotes, from, to })) {
-    for (const cross of filterPublished(day, crosses)) rows.push(toRow(base, cross, day))
+    for (const cross of filterPublished(day, crosses)) rows.push(toRow(base, cross))
     checkRowCount(rows.length)
   }
   // Quotes without a row on the first day begin with their last row before it, under its own date.
-  const { crosses } = await computeCrosses(snapshot, { ...selection, quotes, day: from, onlyKnown: true })
+  const { crosses } = await computeCrosses(snapshot, { ...selection, quotes, day: from, asPoint: true })
   const onFirst = servedCrosses(deps, crosses)
-  const before = onFirst.filter(({ newest }) => newest < from).map((cross) => toRow(base, cross, cross.date))
+  const before = onFirst.filter(({ newest }) => newest < from).map((cross) => toRow(base, cross))
   const allRows = before.sort((a, b) => compare(a.date, b.date) || compare(a.quote, b.quote)).concat(rows)
   return { provider, rows: group ? groupRows(allRows, group) : allRows, leftOut }
 }
 
-function toRow(base: string, { quote, rate, exact, roundedTo }: Cross, date: IsoDate): AnswerRow {
+function toRow(base: string, { quote, rate, exact, roundedTo, newest: date }: Cross): AnswerRow {
   return { date, base, quote, rate: rate === '1' && base === quote ? '1.0' : rate, exact, roundedTo }
 }
 

@@ -6,6 +6,7 @@ import { ask, convertUnit, openShapes, printedNumber, readJson, TODAY } from '..
 
 type Row = { date: string; base: string; quote: string; rate: number }
 
+const EUR = '333' // the bank's code
 const app = await openShapes()
 const { compra, venta } = await app.json<Record<'compra' | 'venta', string>>('/api/v1/rates/latest')
 const CRC = `{"date":"${TODAY}","base":"USD","quote":"CRC","rate":${venta}}`
@@ -86,6 +87,37 @@ test('a range is by date and quote, begins with the last row before it, and has 
   )
   const open = await readJson<Row[]>(app, '/v2/rates?base=USD&quotes=CRC&from=2026-03-20')
   assert.equal(open.at(-1)?.date, TODAY)
+})
+
+test('a day and the first row of a range have the last day on which all values are known, and its rate', async () => {
+  const dollars = new Map<string, string | null>([
+    ['2023-05-05', '459.51'],
+    ['2023-05-06', '458.4'],
+    ['2023-05-07', null],
+  ])
+  const weekend = await openShapes({
+    now: '2023-05-09T12:00:00Z',
+    backfillFrom: '2023-05-01',
+    bank: {
+      value: (code, day) =>
+        code === '318' ? dollars.get(day) : code === EUR && day === '2023-05-05' ? '1.1014' : undefined,
+    },
+  })
+  const friday = [{ date: '2023-05-05', base: 'EUR', quote: 'CRC', rate: 506.104314 }]
+  const saturday = [{ date: '2023-05-06', base: 'EUR', quote: 'CRC', rate: 504.88176 }]
+  const rates = '/v2/rates?base=EUR&quotes=CRC&'
+  for (const [day, rows] of [
+    ['2023-05-05', friday],
+    ['2023-05-06', saturday],
+    ['2023-05-07', saturday],
+  ] as const) {
+    assert.deepEqual(await readJson(weekend, `/v2/rate/EUR/CRC?date=${day}`), rows[0])
+    assert.deepEqual(await readJson(weekend, `${rates}date=${day}`), rows)
+    assert.deepEqual(await readJson(weekend, `${rates}from=${day}&to=${day}`), rows)
+  }
+  assert.deepEqual(await readJson(weekend, `${rates}from=2023-05-07&to=2023-05-07&group=week`), [
+    { ...saturday[0], date: '2023-05-01' },
+  ])
 })
 
 test('weeks begin on Monday, months on their first day, and a group has its last value', async () => {
