@@ -3,8 +3,11 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { raiseRevision } from '../../../src/store/meta.ts'
+import { markSeriesChanged, upsertRates } from '../../../src/store/rates/rates.ts'
+import { selectSeries } from '../../../src/store/rates/series.ts'
 import { until } from '../../support/terminal.ts'
-import { loseDays } from '../support.ts'
+import { asOtherProcess, loseDays } from '../support.ts'
 import { addKey, envelope, parameters, postForm, postSoap, URL_KEY, XML_OPERATION } from './asmx.ts'
 import { openShapes } from './support.ts'
 
@@ -264,4 +267,31 @@ test('a range ends at the newest day on which each leg is known, before and afte
     assert.equal(String(first.rate), history.points[0]?.value)
     await app.sync({ from: '2026-03-20', to: '2026-03-27' })
   }
+})
+
+test('a single day of Frankfurter v2 has the last point of its pair, unless a hole is between the two', async () => {
+  const app = await openShapes()
+  const readRow = async (day: string) => {
+    const { headers, body } = await get(app, `/v2/rates?base=EUR&quotes=CRC&date=${day}`)
+    return [headers.get('x-left-out'), ...JSON.parse(body).map((row: { date: string }) => row.date)]
+  }
+  await loseDays(app, { from: '2026-03-21', to: '2026-03-25' }, ['333'])
+  await until(async () => (await readRow('2026-03-24'))[1] === '2026-03-20')
+  // A value after the covered days is known on its own day.
+  await asOtherProcess(app, (db) =>
+    db.transaction().execute(async (trx) => {
+      const euro = (await selectSeries(trx)).find((one) => one.external_code === '333')
+      const rate = { series_id: euro?.id ?? 0, rate_date: '2026-03-23', value: '1.15', rounded_to: null }
+      await upsertRates(trx, [rate], app.clock.now.getTime())
+      await markSeriesChanged(trx, [rate.series_id], await raiseRevision(trx))
+    }),
+  )
+  await until(async () => (await readRow('2026-03-24'))[1] === '2026-03-23')
+  const [first] = JSON.parse((await get(app, '/v2/rates?base=EUR&quotes=CRC&from=2026-03-24')).body)
+  assert.equal(first.date, '2026-03-23')
+  await loseDays(app, { from: '2026-03-24', to: '2026-03-24' }, ['317', '318'])
+  await until(async () => (await readRow('2026-03-24'))[0] === 'CRC')
+  assert.deepEqual(await readRow('2026-03-24'), ['CRC'])
+  assert.deepEqual(await readRow('2026-03-23'), [null, '2026-03-23'])
+  assert.equal((await get(app, '/v2/rate/EUR/CRC?date=2026-03-24')).status, 404)
 })
