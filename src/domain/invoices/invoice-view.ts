@@ -5,11 +5,10 @@ import type { DocumentRow } from '../../store/documents/documents.ts'
 import {
   type CopyGroup,
   copyKey,
-  type StoredInvoice,
   selectCopyGroups,
-  selectInvoices,
   selectSha256s,
-} from '../../store/documents/invoices.ts'
+} from '../../store/documents/invoice-copies.ts'
+import { type StoredInvoice, selectInvoices } from '../../store/documents/invoices.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import type { Access } from '../documents/access.ts'
 import { checkRates, type InvoiceRates, type RateCheck } from './rate-check.ts'

@@ -2,7 +2,8 @@
 
 import { AppError } from '../../../runtime/errors.ts'
 import { splitBatches } from '../../../store/batches.ts'
-import { copyKey, type NewInvoice, selectCopyGroups } from '../../../store/documents/invoices.ts'
+import { copyKey, selectCopyGroups } from '../../../store/documents/invoice-copies.ts'
+import type { NewInvoice } from '../../../store/documents/invoices.ts'
 import type { WriteDb } from '../../../store/tables.ts'
 import type { Batch, DuplicateRefusal } from './checks.ts'
 
