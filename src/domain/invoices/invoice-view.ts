@@ -5,12 +5,14 @@ import type { DocumentRow } from '../../store/documents/documents.ts'
 import {
   type CopyGroup,
   copyKey,
+  selectAlteredKeys,
   selectCopyGroups,
   selectSha256s,
 } from '../../store/documents/invoice-copies.ts'
 import { type StoredInvoice, selectInvoices } from '../../store/documents/invoices.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import type { Access } from '../documents/access.ts'
+import { type AnswerView, findHacienda } from './hacienda-answers.ts'
 import { checkRates, type InvoiceRates, type RateCheck } from './rate-check.ts'
 
 export type PartyView = { type: string | null; id: string | null; name: string | null }
@@ -38,7 +40,8 @@ export type FactsView = {
   references?: ReferenceView[]
   outcome?: string
   direction?: Direction
-  hacienda?: { outcome: string; document_id: number }
+  hacienda?: AnswerView
+  hacienda_others?: AnswerView[]
   duplicate_of?: number
   same_content?: boolean
   rate_check?: RateCheck
@@ -50,10 +53,6 @@ export type InvoiceView =
   | FactsView
   | { kind: string; fault: string }
   | { clave: string; from: 'name' | 'mail' }
-
-const ANSWER = 'MensajeHacienda'
-/** Its copies have the same consecutive too: a receiver may answer twice. */
-const RECEIVER_ANSWER = 'MensajeReceptor'
 
 /** The database, and the rates that those of invoices are compared with. */
 export type InvoiceDeps = { db: ReadDb; rates: InvoiceRates }
@@ -70,11 +69,18 @@ export async function addInvoices<T extends Pick<DocumentRow, 'id' | 'sha256'>>(
   )
   if (invoices.size === 0) return [...documents]
   const rows = [...invoices.values()]
-  const groups = await selectCopyGroups(db, rows, agentId ?? undefined)
-  const firsts = new Map(rows.map((one) => [one.document_id, findFirst(one, groups)]))
-  const answers = new Map(rows.map((one) => [one.document_id, findHaciendaAnswer(one, groups)]))
-  const answerRows = await selectInvoices(db, definedValues(answers))
+  const agent = agentId ?? undefined
+  const blobs = rows.filter(({ source, clave, fault }) => source === 'content' && clave && fault === null)
+  const groups = await selectCopyGroups(db, blobs, agent)
+  const copies = mergeGroups(groups)
+  const firsts = new Map(blobs.map((one) => [one.document_id, findFirst(one, copies)]))
   const sha256s = await selectSha256s(db, definedValues(firsts))
+  const copied = blobs.filter((one) => {
+    const copy = copies.get(copyKey(one))
+    return copy && copy.first_id < copy.last_id
+  })
+  const altered = await selectAlteredKeys(db, copied, agent)
+  const { answers, mismatches } = await findHacienda(db, blobs, groups, agent)
   const checks = await checkRates(rates, rows)
   const taxIds = await selectTaxIds(db, [...new Set(rows.map(({ company_id }) => company_id))])
   return documents.map((document) => {
@@ -82,8 +88,12 @@ export async function addInvoices<T extends Pick<DocumentRow, 'id' | 'sha256'>>(
     if (!invoice) return document
     const { document_id } = invoice
     const first = firsts.get(document_id)
-    const answer = answerRows.get(answers.get(document_id) ?? 0)
     const check = checks.get(document_id)
+    const warnings = [
+      ...(invoice.warnings?.split(' ') ?? []),
+      ...(mismatches.has(document_id) ? ['hacienda_mismatch'] : []),
+      ...(altered.has(copyKey(invoice)) ? ['clave_twice'] : []),
+    ]
     const view = describe(invoice)
     if (!('from' in view) || view.from !== 'content') return { ...document, invoice: view }
     return {
@@ -91,13 +101,13 @@ export async function addInvoices<T extends Pick<DocumentRow, 'id' | 'sha256'>>(
       invoice: {
         ...view,
         ...findDirection(invoice, taxIds.get(invoice.company_id)),
-        ...(answer?.outcome && { hacienda: { outcome: answer.outcome, document_id: answer.document_id } }),
+        ...answers.get(document_id),
         ...(first !== undefined && {
           duplicate_of: first,
           same_content: sha256s.get(first) === document.sha256,
         }),
         ...(check && { rate_check: check }),
-        ...(invoice.warnings !== null && { warnings: invoice.warnings.split(' ') }),
+        ...(warnings.length > 0 && { warnings }),
       },
     }
   })
@@ -177,24 +187,26 @@ function findDirection(
 }
 
 /** The document that an invoice is a copy of: the first of the same kind and clave. */
-function findFirst(invoice: StoredInvoice, groups: readonly CopyGroup[]): number | undefined {
-  if (invoice.source !== 'content' || invoice.clave === null) return undefined
-  const key = copyKey(invoice)
-  const copies = groups.filter((one) => copyKey(one) === key)
-  const first = Math.min(...copies.map(({ first_id }) => first_id))
-  return first < invoice.document_id ? first : undefined
+function findFirst(
+  invoice: StoredInvoice,
+  copies: ReadonlyMap<string, Pick<CopyGroup, 'first_id'>>,
+): number | undefined {
+  const first = copies.get(copyKey(invoice))?.first_id
+  return first !== undefined && first < invoice.document_id ? first : undefined
 }
 
-/** The newest answer of Hacienda to an invoice. */
-function findHaciendaAnswer(invoice: StoredInvoice, groups: readonly CopyGroup[]): number | undefined {
-  if (invoice.source !== 'content' || invoice.kind === ANSWER || invoice.kind === RECEIVER_ANSWER)
-    return undefined
-  return groups
-    .filter(
-      (one) => one.kind === ANSWER && one.company_id === invoice.company_id && one.clave === invoice.clave,
-    )
-    .map(({ last_id }) => last_id)
-    .sort((one, other) => other - one)[0]
+/** Merges the groups of one key: only a MensajeReceptor is another with another consecutive. */
+function mergeGroups(groups: readonly CopyGroup[]): Map<string, Pick<CopyGroup, 'first_id' | 'last_id'>> {
+  const merged = new Map<string, { first_id: number; last_id: number }>()
+  for (const { first_id, last_id, ...group } of groups) {
+    const key = copyKey(group)
+    const other = merged.get(key)
+    merged.set(key, {
+      first_id: Math.min(first_id, other?.first_id ?? first_id),
+      last_id: Math.max(last_id, other?.last_id ?? last_id),
+    })
+  }
+  return merged
 }
 
 function definedValues(ids: ReadonlyMap<number, number | undefined>): number[] {

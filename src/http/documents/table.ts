@@ -89,6 +89,7 @@ const COLUMNS: ColumnKinds = {
   reason: 'text',
   warnings: 'plain',
   fault: 'text',
+  hacienda_others: 'json',
 }
 
 type Line = DocumentRow & { invoice?: InvoiceView }

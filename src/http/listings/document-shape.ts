@@ -17,6 +17,7 @@ const PartyOut = v.nullable(
   }),
 )
 const Text = v.nullable(v.string())
+const AnswerOut = v.object({ outcome: v.string(), document_id: Integer })
 const Clave = v.pipe(v.string(), v.description('50 digits'))
 
 const RateCheckOut = v.pipe(
@@ -72,9 +73,15 @@ export const InvoiceOut = v.pipe(
       ),
       hacienda: v.exactOptional(
         v.pipe(
-          v.object({ outcome: v.string(), document_id: Integer }),
-          v.description('Newest answer of Hacienda to this clave'),
+          AnswerOut,
+          v.description(
+            'Outcome by the received message; its signature is not verified. The newest answer with the issuer, ' +
+              'total and tax of the invoice, but a rejection before others',
+          ),
         ),
+      ),
+      hacienda_others: v.exactOptional(
+        v.pipe(v.array(AnswerOut), v.description('Other such answers, at most 10, newest first')),
       ),
       duplicate_of: v.exactOptional(
         v.pipe(Integer, v.description('First document of the same company, kind and clave')),
@@ -83,7 +90,15 @@ export const InvoiceOut = v.pipe(
         v.pipe(v.boolean(), v.description('False: its bytes differ from the first')),
       ),
       rate_check: v.exactOptional(RateCheckOut),
-      warnings: v.exactOptional(v.array(v.string())),
+      warnings: v.exactOptional(
+        v.pipe(
+          v.array(v.string()),
+          v.description(
+            'hacienda_mismatch: an answer that fits no invoice of its clave. clave_twice: another document of this ' +
+              'clave has other bytes. The others are of the content',
+          ),
+        ),
+      ),
     }),
     v.object({
       kind: v.string(),

@@ -3,58 +3,90 @@
 import type { ReadDb } from '../tables.ts'
 import type { StoredInvoice } from './invoices.ts'
 
+const GROUP = ['invoices.company_id', 'invoices.clave', 'invoices.kind', 'invoices.consecutive'] as const
+
+type CopyFacts = Pick<StoredInvoice, 'company_id' | 'clave' | 'kind' | 'consecutive'>
+
 /** Documents of one company, clave, kind and consecutive: the first and the last. */
-export type CopyGroup = {
-  company_id: number
-  clave: string
-  kind: string
-  consecutive: string | null
-  first_id: number
-  last_id: number
+export type CopyGroup = CopyFacts & { first_id: number; last_id: number }
+
+/** Selects the blobs of a company with the claves of these rows. `agentId`: only documents for this agent. */
+export function selectClaveBlobs(
+  db: ReadDb,
+  companyId: number,
+  rows: readonly Pick<StoredInvoice, 'clave'>[],
+  agentId: number | undefined,
+) {
+  const claves = new Set(rows.flatMap(({ clave }) => clave ?? []))
+  const query = db
+    .selectFrom('invoices')
+    .where('invoices.company_id', '=', companyId)
+    .where('invoices.clave', 'in', [...claves])
+    .where('invoices.source', '=', 'content')
+    .where('invoices.fault', 'is', null)
+  if (agentId === undefined) return query
+  return query.where((of) =>
+    of.exists(
+      of
+        .selectFrom('documents')
+        .select('documents.id')
+        .whereRef('documents.id', '=', 'invoices.document_id')
+        .where('documents.agent_id', '=', agentId),
+    ),
+  )
 }
 
 /** Finds all blobs with the claves of these invoices. `agentId`: only documents for this agent. */
 export async function selectCopyGroups(
   db: ReadDb,
-  invoices: readonly Pick<StoredInvoice, 'company_id' | 'clave'>[],
+  invoices: readonly CopyFacts[],
   agentId: number | undefined,
 ): Promise<CopyGroup[]> {
   const groups: CopyGroup[] = []
-  for (const companyId of new Set(invoices.map(({ company_id }) => company_id))) {
-    const claves = new Set(invoices.flatMap((one) => (one.company_id === companyId && one.clave) || []))
-    if (claves.size === 0) continue
-    let query = db
-      .selectFrom('invoices')
-      .where('invoices.company_id', '=', companyId)
-      .where('invoices.clave', 'in', [...claves])
-      .where('invoices.source', '=', 'content')
-      .where('invoices.fault', 'is', null)
-    if (agentId !== undefined) {
-      query = query
-        .innerJoin('documents', 'documents.id', 'invoices.document_id')
-        .where('documents.agent_id', '=', agentId)
-    }
-    const rows = await query
-      .groupBy(['invoices.company_id', 'invoices.clave', 'invoices.kind', 'invoices.consecutive'])
-      .select(['invoices.company_id', 'invoices.clave', 'invoices.kind', 'invoices.consecutive'])
+  for (const [companyId, own] of Map.groupBy(invoices, ({ company_id }) => company_id)) {
+    const rows = await selectClaveBlobs(db, companyId, own, agentId)
+      .groupBy(GROUP)
+      .select(GROUP)
       .select((of) => [
         of.fn.min('invoices.document_id').as('first_id'),
         of.fn.max('invoices.document_id').as('last_id'),
       ])
       .execute()
-    groups.push(...rows.map((row) => ({ ...row, clave: row.clave ?? '', kind: row.kind ?? '' })))
+    groups.push(...rows)
   }
   return groups
 }
 
 /** Identifies an invoice among the copies of a company. A receiver may answer an invoice twice. */
-export function copyKey({
-  company_id,
-  kind,
-  clave,
-  consecutive,
-}: Pick<StoredInvoice, 'company_id' | 'kind' | 'clave' | 'consecutive'>): string {
+export function copyKey({ company_id, kind, clave, consecutive }: CopyFacts): string {
   return [company_id, kind, clave, kind === 'MensajeReceptor' && consecutive].join(' ')
+}
+
+/** Returns the keys of copies with different bytes among those of these invoices. */
+export async function selectAlteredKeys(
+  db: ReadDb,
+  invoices: readonly CopyFacts[],
+  agentId: number | undefined,
+): Promise<Set<string>> {
+  const blobs = new Map<string, Set<string>>()
+  for (const [companyId, own] of Map.groupBy(invoices, ({ company_id }) => company_id)) {
+    const groups = await selectClaveBlobs(db, companyId, own, agentId)
+      .innerJoin('documents as copies', 'copies.id', 'invoices.document_id')
+      .innerJoin('attachments', 'attachments.id', 'copies.attachment_id')
+      .groupBy(GROUP)
+      .select(GROUP)
+      .select((of) => [
+        of.fn.min('attachments.sha256').as('least'),
+        of.fn.max('attachments.sha256').as('greatest'),
+      ])
+      .execute()
+    for (const { least, greatest, ...group } of groups)
+      blobs
+        .getOrInsertComputed(copyKey(group), () => new Set())
+        .add(least)
+        .add(greatest)
+  }
+  return new Set([...blobs].flatMap(([key, sha256s]) => (sha256s.size > 1 ? key : [])))
 }
 
 /** Returns the SHA-256 of documents, by document. */

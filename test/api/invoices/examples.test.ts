@@ -82,7 +82,7 @@ test('each document that deviates is read, has a fault, or is no invoice', async
     else assert.deepEqual(Object.keys(invoice ?? {}).sort(), ['fault', 'kind'], file)
   }
   const warnings = (name: string) => listed.get(`${name}.xml`)?.invoice?.warnings
-  assert.deepEqual(warnings('latin1-undeclared'), ['encoding'])
-  assert.deepEqual(warnings('no-namespace'), ['namespace'])
+  assert.deepEqual(warnings('latin1-undeclared'), ['encoding', 'clave_twice'])
+  assert.deepEqual(warnings('no-namespace'), ['namespace', 'clave_twice'])
   assert.equal(listed.get('date-utc.xml')?.invoice?.date, '2026-03-24')
 })

@@ -1,11 +1,11 @@
-// Invoices among documents: their facts in lists, documents and claims, for each way of an upload; copies and answers.
+// Invoices among documents: their facts in lists, documents and claims, for each way of an upload; copies.
 
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
 import { updateCompanySettings } from '../../../src/store/directory/companies.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, post, read, TOKENS } from '../../support/directory.ts'
-import { CLAVE, createClave, sampleInvoice, sampleMessage } from '../../support/documents/invoice-xml.ts'
+import { CLAVE, createClave, sampleInvoice } from '../../support/documents/invoice-xml.ts'
 import { openTestDatabase } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
 
@@ -112,17 +112,6 @@ test('a copy names the first of the same clave, and a deletion makes the second 
   assert.equal(deletion.status, 200)
   assert.equal((await readInvoice(second))?.duplicate_of, undefined)
   assert.equal((await readInvoice(third))?.duplicate_of, second)
-})
-
-test('an invoice has the newest answer of Hacienda to its clave', async () => {
-  const clave = createClave('FacturaElectronica', 52)
-  const [invoice] = await upload({ 'f.xml': sampleInvoice({ clave }) })
-  const [rejection] = await upload({ 'r1.xml': sampleMessage({ clave, message: '3' }) })
-  assert.deepEqual((await readInvoice(invoice))?.hacienda, { outcome: 'rejected', document_id: rejection })
-  const [acceptance] = await upload({ 'r2.xml': sampleMessage({ clave }) })
-  assert.deepEqual((await readInvoice(invoice))?.hacienda, { outcome: 'accepted', document_id: acceptance })
-  assert.equal((await readInvoice(acceptance))?.outcome, 'accepted')
-  assert.equal((await readInvoice(acceptance))?.duplicate_of, rejection)
 })
 
 test('the log counts the invoices of an upload, and has no clave, name or identification', async () => {

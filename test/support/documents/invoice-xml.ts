@@ -72,19 +72,27 @@ export type SampleMessageOptions = {
   kind?: 'MensajeHacienda' | 'MensajeReceptor'
   clave?: string
   message?: string
+  issuerId?: string
+  /** Null: without the element. */
+  total?: string | null
+  tax?: string | null
+  /** Text of a stranger, which makes other bytes. */
+  detail?: string
 }
 
 /** Returns an answer to an invoice; by default it is accepted. */
 export function sampleMessage(options: SampleMessageOptions = {}): string {
-  const { kind = 'MensajeHacienda', clave = CLAVE, message = '1' } = options
+  const { kind = 'MensajeHacienda', clave = CLAVE, message = '1', detail = 'Clave repetida' } = options
+  const { issuerId = '003101123456', total = '1130.00000', tax = '130.00000' } = options
   const own =
     kind === 'MensajeReceptor'
       ? '<NumeroConsecutivoReceptor>00100001050000000007</NumeroConsecutivoReceptor>'
       : ''
   return (
     `<?xml version="1.0" encoding="UTF-8"?>\n<${kind} xmlns="${sampleNamespace(kind, '4.4')}"><Clave>${clave}</Clave>` +
-    `<NumeroCedulaEmisor>003101123456</NumeroCedulaEmisor><Mensaje>${message}</Mensaje>` +
-    `<DetalleMensaje>Clave repetida</DetalleMensaje><MontoTotalImpuesto>130.00000</MontoTotalImpuesto>` +
-    `<TotalFactura>1130.00000</TotalFactura><NumeroCedulaReceptor>003101654321</NumeroCedulaReceptor>${own}</${kind}>`
+    `<NumeroCedulaEmisor>${issuerId}</NumeroCedulaEmisor><Mensaje>${message}</Mensaje>` +
+    `<DetalleMensaje>${detail}</DetalleMensaje>` +
+    `${tax === null ? '' : `<MontoTotalImpuesto>${tax}</MontoTotalImpuesto>`}` +
+    `${total === null ? '' : `<TotalFactura>${total}</TotalFactura>`}<NumeroCedulaReceptor>003101654321</NumeroCedulaReceptor>${own}</${kind}>`
   )
 }
