@@ -11,7 +11,8 @@ const DocumentFaultOut = v.object({
   index: Integer,
   field: v.picklist(['name', 'mimetype', 'base64', 'content', 'clave']),
   message: v.string(),
-  document_id: v.optional(v.pipe(Integer, v.description('First document of the invoice'))),
+  document_id: v.optional(v.pipe(Integer, v.description('Document that the invoice is a copy of'))),
+  same_content: v.optional(v.pipe(v.boolean(), v.description('False: its bytes differ from that document'))),
 })
 
 const ErrorOut = v.pipe(

@@ -22,7 +22,8 @@ export const REQUEST_HEADERS: Readonly<Record<RequestHeader, Described>> = {
     schema: { type: 'integer', minimum: 0, maximum: 9, default: 0 },
   },
   'X-Cambista-Duplicates': {
-    description: 'Refuses the upload, with 409, if an invoice in it has a document already',
+    description:
+      'Refuses the upload, with 409, if an invoice in it has a document of the same bytes or the same created_by',
     schema: { type: 'string', enum: ['refuse'] },
   },
   'Content-Digest': {

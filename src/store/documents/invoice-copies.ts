@@ -89,6 +89,32 @@ export async function selectAlteredKeys(
   return new Set([...blobs].flatMap(([key, sha256s]) => (sha256s.size > 1 ? key : [])))
 }
 
+/** A stored invoice, once for each SHA-256. */
+export type StoredCopy = CopyFacts & { sha256: string; first_id: number }
+
+/** Finds stored copies of these invoices: with their SHA-256, or made by a token of this name. */
+export async function selectRepeatedCopies(
+  db: ReadDb,
+  invoices: readonly (CopyFacts & { sha256: string })[],
+  { agentId, creator }: { agentId: number | undefined; creator: string },
+): Promise<StoredCopy[]> {
+  const copies: StoredCopy[] = []
+  for (const [companyId, own] of Map.groupBy(invoices, ({ company_id }) => company_id)) {
+    const sha256s = own.map(({ sha256 }) => sha256)
+    const rows = await selectClaveBlobs(db, companyId, own, agentId)
+      .innerJoin('documents as copies', 'copies.id', 'invoices.document_id')
+      .innerJoin('attachments', 'attachments.id', 'copies.attachment_id')
+      .leftJoin('tokens', 'tokens.id', 'copies.created_by')
+      .where((of) => of.or([of('attachments.sha256', 'in', sha256s), of('tokens.name', '=', creator)]))
+      .groupBy([...GROUP, 'attachments.sha256'])
+      .select([...GROUP, 'attachments.sha256'])
+      .select((of) => of.fn.min('invoices.document_id').as('first_id'))
+      .execute()
+    copies.push(...rows)
+  }
+  return copies
+}
+
 /** Returns the SHA-256 of documents, by document. */
 export async function selectSha256s(
   db: ReadDb,

@@ -12,7 +12,7 @@ type Answer = {
   status: number
   body: {
     message: string
-    errors?: { index: number; field: string; document_id?: number }[]
+    errors?: { index: number; field: string; document_id?: number; same_content?: boolean }[]
     created_documents?: { id: number }[]
   }
 }
@@ -48,6 +48,13 @@ async function lastId(): Promise<number | undefined> {
   return documents[0]?.id
 }
 
+/** Copy, equality and warnings of the invoice of a document. */
+async function readMarks(id: number | undefined): Promise<unknown[]> {
+  type Shown = { invoice: { duplicate_of?: number; same_content?: boolean; warnings?: string[] } }
+  const { invoice } = (await (await read(app, `/api/v1/documents/${id}`)).json()) as Shown
+  return [invoice.duplicate_of, invoice.same_content, invoice.warnings]
+}
+
 test('a second upload of an invoice is refused whole, with the first document', async () => {
   const content = sampleInvoice({ clave: newClave() })
   const first = await upload([content], REFUSE)
@@ -61,6 +68,7 @@ test('a second upload of an invoice is refused whole, with the first document', 
       index: 1,
       field: 'clave',
       message: 'the invoice has a document already',
+      same_content: false,
       document_id: first.body.created_documents?.[0]?.id,
     },
   ])
@@ -85,14 +93,70 @@ test('a client learns of documents in its own access alone, and of ids with docu
   assert.equal(blind.body.errors?.[0]?.document_id, undefined)
 })
 
+test('a copy of another sender is refused for the same bytes, and else stored and marked', async () => {
+  const content = sampleInvoice({ clave: newClave() })
+  const [first] = (await upload([content])).body.created_documents ?? []
+  assert.deepEqual(await readMarks(first?.id), [undefined, undefined, undefined])
+  const other = { ...REFUSE, authorization: `Bearer ${TOKENS.ofAgent}` }
+  const same = await upload([content], other)
+  assert.equal(same.status, 409)
+  assert.deepEqual(
+    same.body.errors?.map(({ document_id, same_content }) => [document_id, same_content]),
+    [[first?.id, true]],
+  )
+  const altered = await upload([`${content}\n`], other)
+  assert.equal(altered.status, 200)
+  const [copy] = altered.body.created_documents ?? []
+  assert.deepEqual(await readMarks(copy?.id), [first?.id, false, ['clave_twice']])
+  assert.deepEqual(await readMarks(first?.id), [undefined, undefined, ['clave_twice']])
+  const again = await upload([`${content}\n\n`], other)
+  assert.deepEqual(
+    again.body.errors?.map(({ document_id, same_content }) => [document_id, same_content]),
+    [[copy?.id, false]],
+    'its own earlier copy',
+  )
+  const both = await upload([`${content}\n`], REFUSE)
+  assert.deepEqual(
+    both.body.errors?.map(({ document_id, same_content }) => [document_id, same_content]),
+    [[copy?.id, true]],
+    'the same bytes come before those of the sender',
+  )
+})
+
+test('a copy that is equal to the first, or that a client may not see, marks nothing', async () => {
+  const content = sampleInvoice({ clave: newClave() })
+  const [first, second] = (await upload([content, content])).body.created_documents ?? []
+  assert.deepEqual(await readMarks(first?.id), [undefined, undefined, undefined])
+  assert.deepEqual(await readMarks(second?.id), [first?.id, true, undefined])
+})
+
+test('the mailbox of a mail is another sender than a token', async () => {
+  const content = sampleInvoice({ clave: newClave() })
+  const [first] = (await upload([content])).body.created_documents ?? []
+  const db = openTestDatabase(app.dataDir)
+  await db
+    .updateTable('documents')
+    .set({ created_by: null })
+    .where('id', '=', first?.id ?? 0)
+    .execute()
+  await db.destroy()
+  assert.equal((await upload([content], REFUSE)).status, 409)
+  assert.equal((await upload([`${content}\n`], REFUSE)).status, 200)
+})
+
 test('an invoice that is in a request twice is refused, and its answers are not', async () => {
   const clave = newClave()
   const content = sampleInvoice({ clave })
   const twice = await upload([content, content], REFUSE)
   assert.equal(twice.status, 409)
   assert.deepEqual(twice.body.errors, [
-    { index: 1, field: 'clave', message: 'the invoice is in the request twice' },
+    { index: 1, field: 'clave', message: 'the invoice is in the request twice', same_content: true },
   ])
+  const altered = await upload([content, `${content}\n`], REFUSE)
+  assert.deepEqual(
+    altered.body.errors?.map(({ same_content }) => same_content),
+    [false],
+  )
   assert.equal((await upload([content, sampleMessage({ clave })], REFUSE)).status, 200)
 })
 

@@ -13,6 +13,8 @@ import { isDocuments, UPLOAD_FIELDS, type Upload, type ValidDocuments } from './
 export type DuplicateRefusal = {
   /** Agent of the client: documents of others are no duplicates; null: all are. */
   agentId: number | null
+  /** Name of its token: other bytes of another creator are no duplicates. */
+  creator: string
   /** True: the error has the ids of documents. */
   showsIds: boolean
 }

@@ -1,13 +1,20 @@
-// Refuses uploads of invoices that have a document already, if the request has X-Cambista-Duplicates.
+// Refuses uploads of invoices that have a document already, if the request has X-Cambista-Duplicates. A copy of another
+// sender with other bytes is stored, so that no forged one excludes the right one.
 
 import { AppError } from '../../../runtime/errors.ts'
 import { splitBatches } from '../../../store/batches.ts'
-import { copyKey, selectCopyGroups } from '../../../store/documents/invoice-copies.ts'
+import { copyKey, selectRepeatedCopies } from '../../../store/documents/invoice-copies.ts'
 import type { NewInvoice } from '../../../store/documents/invoices.ts'
 import type { WriteDb } from '../../../store/tables.ts'
 import type { Batch, DuplicateRefusal } from './checks.ts'
 
-type DuplicateFault = { index: number; field: 'clave'; message: string; document_id?: number }
+type DuplicateFault = {
+  index: number
+  field: 'clave'
+  message: string
+  same_content: boolean
+  document_id?: number
+}
 
 const MAX_FAULTS = 1000
 const CLAVES_AT_ONCE = 500
@@ -41,39 +48,45 @@ function checkGroup(batches: readonly Batch[]): void {
 async function findDuplicates(
   trx: WriteDb,
   batch: Batch,
-  { agentId, showsIds }: DuplicateRefusal,
+  { agentId, creator, showsIds }: DuplicateRefusal,
 ): Promise<DuplicateFault[]> {
   const faults: DuplicateFault[] = []
-  const inRequest = new Set<string>()
+  const inRequest = new Map<string, string>()
   for (const some of splitBatches(listInvoices(batch), CLAVES_AT_ONCE)) {
-    const rows = some.map(({ invoice }) => ({ ...invoice, company_id: batch.companyId }))
-    const groups = await selectCopyGroups(trx, rows, agentId ?? undefined)
-    const firstIds = new Map<string, number>()
-    for (const group of groups) {
-      const key = copyKey(group)
-      firstIds.set(key, Math.min(group.first_id, firstIds.get(key) ?? group.first_id))
-    }
+    const rows = some.map(({ invoice, sha256 }) => ({ ...invoice, sha256, company_id: batch.companyId }))
+    const copies = await selectRepeatedCopies(trx, rows, { agentId: agentId ?? undefined, creator })
+    const byKey = Map.groupBy(
+      copies.toSorted((one, other) => one.first_id - other.first_id),
+      copyKey,
+    )
     for (const [at, row] of rows.entries()) {
       const key = copyKey(row)
       const index = some[at]?.index ?? 0
-      const first = firstIds.get(key)
-      if (first !== undefined) {
-        const message = 'the invoice has a document already'
-        faults.push({ index, field: 'clave', message, ...(showsIds && { document_id: first }) })
-      } else if (inRequest.has(key)) {
-        faults.push({ index, field: 'clave', message: 'the invoice is in the request twice' })
+      const refusals = byKey.get(key) ?? []
+      const copy = refusals.find(({ sha256 }) => sha256 === row.sha256) ?? refusals[0]
+      const sha256 = copy?.sha256 ?? inRequest.get(key)
+      if (sha256 !== undefined) {
+        faults.push({
+          ...{ index, field: 'clave', same_content: sha256 === row.sha256 },
+          message: copy ? 'the invoice has a document already' : 'the invoice is in the request twice',
+          ...(copy && showsIds && { document_id: copy.first_id }),
+        })
       }
-      inRequest.add(key)
+      if (!inRequest.has(key)) inRequest.set(key, row.sha256)
     }
   }
   return faults
 }
 
 /** Invoices of a batch by the index of their document. Files that belong to one are none. */
-function* listInvoices({ files }: Batch): Generator<{ index: number; invoice: NewInvoice }> {
+function* listInvoices({
+  files,
+  blobs,
+}: Batch): Generator<{ index: number; invoice: NewInvoice; sha256: string }> {
   let index = 0
-  for (const { invoice } of files) {
-    if (invoice?.source === 'content' && invoice.clave !== null) yield { index, invoice }
+  for (const { invoice, blob } of files) {
+    if (invoice?.source === 'content' && invoice.clave !== null)
+      yield { index, invoice, sha256: blobs.at(blob).sha256 }
     index += 1
   }
 }

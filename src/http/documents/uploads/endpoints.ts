@@ -12,7 +12,7 @@ import type { UploadReceiver } from './receive.ts'
 import { DocumentParams, FormBody, UploadBody, UploadOut, UploadQuery } from './shapes.ts'
 
 const REFUSALS = {
-  409: 'A request with this Idempotency-Key is in progress (at another node it gets the first answer), or was another one; or an invoice has a document already, and duplicates are refused',
+  409: 'A request with this Idempotency-Key is in progress (at another node it gets the first answer), or was another one; or an invoice has a document of the same bytes or the same created_by, and duplicates are refused',
   507: 'Not enough free disk space, or a quota of the company is used up',
 }
 const COMMON = {

@@ -120,7 +120,10 @@ export function createUploadReceiver(deps: UploadDeps): UploadReceiver {
       using _permit = await turns.acquire()
       const access = tokenAccess(token)
       const duplicates = refusesDuplicates
-        ? { agentId: access.agentId, showsIds: token.allow.includes('documents:GET') }
+        ? {
+            ...{ agentId: access.agentId, creator: token.name },
+            showsIds: token.allow.includes('documents:GET'),
+          }
         : undefined
       const sender = { tokenId: token.id, access, key, priority, duplicates }
       const quotas = await selectSenderQuotas(deps, sender)

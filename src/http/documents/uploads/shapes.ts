@@ -67,7 +67,9 @@ export const UploadQuery = v.object({
   duplicates: v.optional(
     v.pipe(
       v.picklist(['refuse'], 'must be refuse'),
-      v.description('No invoice that has a document already; also the header X-Cambista-Duplicates'),
+      v.description(
+        'No invoice that has a document of the same bytes or the same created_by; also the header X-Cambista-Duplicates',
+      ),
     ),
   ),
 })

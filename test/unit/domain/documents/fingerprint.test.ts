@@ -15,7 +15,7 @@ for (const [options, text] of [
   [{}, `[1,2,3,[${LIST}]]`],
   [{ priority: 0 }, `[1,2,3,[${LIST}]]`],
   [{ priority: 7 }, `[1,2,3,[${LIST}],7]`],
-  [{ duplicates: { agentId: null, showsIds: true } }, `[1,2,3,[${LIST}],"refuse"]`],
+  [{ duplicates: { agentId: null, creator: 'test', showsIds: true } }, `[1,2,3,[${LIST}],"refuse"]`],
 ] satisfies [Partial<Batch>, string][]) {
   test(`a fingerprint with ${JSON.stringify(options)} is that of 1.0.0`, async () => {
     const blobs = { at: (index: number) => ({ sha256: ['aa', 'bb'][index] }) }
