@@ -8,6 +8,7 @@ import {
   type DocumentInvoice,
   type InvoiceRate,
   isReadInvoice,
+  type MessageOutcome,
   type ReadInvoice,
 } from '../model/documents/invoices.ts'
 import { visibleText } from '../model/visible.ts'
@@ -16,12 +17,20 @@ export type InvoiceMark = { tone: 'quiet' | 'good' | 'caution' | 'refusal'; text
 
 export const invoiceTexts = computed(() => inLanguage(INVOICES, language.value))
 
+/** Kind of an answer of Hacienda. */
+export const HACIENDA = 'MensajeHacienda'
 const OUTCOME_TONES = { accepted: 'good', partly_accepted: 'caution', rejected: 'refusal' } as const
 
 /** Writes a kind in words; an unknown one as the API has it. */
 export function invoiceKindText(kind: string): string {
   const { kinds } = invoiceTexts.value
   return Object.hasOwn(kinds, kind) ? kinds[kind as keyof typeof kinds] : visibleText(kind)
+}
+
+/** Writes an outcome; that of Hacienda with the words that its signature is not verified. */
+export function outcomeText(kind: string, outcome: MessageOutcome): string {
+  const { outcomes, unverified } = invoiceTexts.value
+  return kind === HACIENDA ? unverified(outcomes[outcome]) : outcomes[outcome]
 }
 
 /** Writes an amount with all its digits and its currency, if there is one. */
@@ -34,15 +43,17 @@ export function invoiceMarks(invoice: DocumentInvoice): InvoiceMark[] {
   const words = invoiceTexts.value
   if ('fault' in invoice) return [{ tone: 'refusal', text: words.unread }]
   if (!isReadInvoice(invoice)) return []
-  const { outcome, hacienda, duplicate_of, same_content, rate_check } = invoice
+  const { kind, outcome, hacienda, duplicate_of, same_content, rate_check, warnings = [] } = invoice
   const marks: InvoiceMark[] = []
-  if (outcome) marks.push({ tone: OUTCOME_TONES[outcome], text: words.outcomes[outcome] })
+  if (outcome) marks.push({ tone: OUTCOME_TONES[outcome], text: outcomeText(kind, outcome) })
   if (hacienda) {
-    const text = words.hacienda(words.outcomes[hacienda.outcome])
+    const text = words.hacienda(outcomeText(HACIENDA, hacienda.outcome))
     marks.push({ tone: OUTCOME_TONES[hacienda.outcome], text })
   }
+  if (warnings.includes('hacienda_mismatch')) marks.push({ tone: 'caution', text: words.mismatch })
   if (duplicate_of !== undefined) marks.push({ tone: 'quiet', text: words.copyOf(duplicate_of) })
   if (same_content === false) marks.push({ tone: 'caution', text: words.otherContent })
+  else if (warnings.includes('clave_twice')) marks.push({ tone: 'caution', text: words.claveTwice })
   if (rate_check) marks.push(...rateMarks(rate_check))
   return marks
 }

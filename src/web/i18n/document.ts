@@ -60,6 +60,8 @@ export const DOCUMENT = textTable({
     rate: ['Tipo de cambio', 'Exchange rate'],
     comparison: ['Comparado con el BCCR', 'Compared with the BCCR'],
     copy: ['Copia', 'Copy'],
+    others: ['Otras respuestas', 'Other responses'],
+    other: (outcome: string, id: number) => [`${outcome} (documento ${id})`, `${outcome} (document ${id})`],
     consecutive: ['Consecutivo', 'Consecutive number'],
     references: ['Se refiere a', 'Refers to'],
     clave: ['Clave', 'Clave'],
@@ -81,6 +83,14 @@ export const DOCUMENT = textTable({
       crc_rate: [
         'Está en colones, pero su tipo de cambio no es 1.',
         'It is in colones, but its exchange rate is not 1.',
+      ],
+      hacienda_mismatch: [
+        'El emisor, el total o el impuesto no son los del comprobante: la respuesta no cuenta.',
+        'The issuer, total or tax are not those of the invoice, so the response does not count.',
+      ],
+      clave_twice: [
+        'Otro documento de esta clave tiene otro contenido: uno puede ser falso.',
+        'Another document of this clave has different content: one may be forged.',
       ],
       namespace: [
         'El XML no indica su versión del formato de Hacienda.',

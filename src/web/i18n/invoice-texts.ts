@@ -22,9 +22,18 @@ export const INVOICES = textTable({
     partly_accepted: ['aceptada parcialmente', 'partly accepted'],
     rejected: ['rechazada', 'rejected'],
   },
+  unverified: (outcome: string) => [
+    `${outcome}, según el mensaje recibido; la firma no se verifica`,
+    `${outcome}, by the received message; the signature is not verified`,
+  ],
   hacienda: (outcome: string) => [`Hacienda: ${outcome}`, `Hacienda: ${outcome}`],
+  mismatch: ['no concuerda con el comprobante', 'does not match the invoice'],
   copyOf: (id: number) => [`copia de ${id}`, `copy of ${id}`],
   otherContent: ['contenido distinto', 'different content'],
+  claveTwice: [
+    'otro documento de la clave tiene otro contenido',
+    'another document of the clave has different content',
+  ],
   unread: ['no se pudo leer', 'could not be read'],
 
   rate: {

@@ -37,10 +37,7 @@ export async function createInvoices(app: PageApp, token: string, rate: string):
   const ids = {
     usd: await create(`${CLAVE}.xml`, usd),
     pdf: await create(`${CLAVE}.pdf`, '%PDF-1.4\n%%EOF\n'),
-    answer: await create(
-      `${CLAVE}_respuesta.xml`,
-      readExample('v44-mensaje-hacienda-rechazado').replace(/(?<=<Clave>)\d+/, CLAVE),
-    ),
+    answer: await create(`${CLAVE}_respuesta.xml`, createAnswer('v44-mensaje-hacienda-rechazado')),
     copy: await create('factura reenviada.xml', `${usd}\n`),
     hostile: await create(
       'nota.xml',
@@ -53,6 +50,14 @@ export async function createInvoices(app: PageApp, token: string, rate: string):
   }
   await addMail(app, ids.usd)
   return ids
+}
+
+/** An example of an answer, to the invoice in dollars. */
+export function createAnswer(name: string): string {
+  return readExample(name)
+    .replace(/(?<=<Clave>)\d+/, CLAVE)
+    .replace('>113000.00000<', '>1130.00000<')
+    .replace('>13000.00000<', '>130.00000<')
 }
 
 /** Records that a document came by mail. */

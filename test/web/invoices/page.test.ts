@@ -18,7 +18,7 @@ import {
   type Visit,
   waitForText,
 } from '../support.ts'
-import { CLAVE, createInvoices, HOSTILE_NAME, readExample, readFixture } from './files.ts'
+import { CLAVE, createAnswer, createInvoices, HOSTILE_NAME, readExample, readFixture } from './files.ts'
 
 const browser = await openBrowser()
 const app = await openPageApp({ backfillFrom: '2026-03-01' })
@@ -61,17 +61,20 @@ test('the row of an invoice has kind, issuer, date and total, and marks in words
   const visit = await openDocuments()
   const invoice = ['Factura electrónica', 'Ferretería El Roble & Hijos S.A.', '24/03/2026', '1 130,00 USD']
   const rate = 'Tipo de cambio: no es la venta (+1,00)'
-  assert.deepEqual(await readRow(visit, ids.usd), [...invoice, 'Hacienda: rechazada', rate])
+  const hacienda = 'Hacienda: rechazada, según el mensaje recibido; la firma no se verifica'
+  const twice = 'otro documento de la clave tiene otro contenido'
+  assert.deepEqual(await readRow(visit, ids.usd), [...invoice, hacienda, twice, rate])
   assert.equal(
     await readTitle(visit, ids.usd),
     'Tipo de cambio: no es la venta del BCCR (publicada 484,38 para el 24/03/2026; diferencia +1,00; +0,21\u00a0%)',
   )
   assert.deepEqual(await readRow(visit, ids.copy), [
     ...invoice,
-    ...['Hacienda: rechazada', `copia de ${ids.usd}`, 'contenido distinto', rate],
+    ...[hacienda, `copia de ${ids.usd}`, 'contenido distinto', rate],
   ])
   assert.deepEqual(await readRow(visit, ids.answer), [
-    ...['Respuesta de Hacienda', 'Ferretería El Roble & Hijos S.A.', '113 000,00', 'rechazada'],
+    ...['Respuesta de Hacienda', 'Ferretería El Roble & Hijos S.A.', '1 130,00'],
+    'rechazada, según el mensaje recibido; la firma no se verifica',
   ])
   assert.deepEqual(await readRow(visit, ids.pdf), ['de un comprobante'])
   assert.deepEqual(await readRow(visit, ids.fault), ['Factura electrónica', 'no se pudo leer'])
@@ -82,7 +85,8 @@ test('the row of an invoice has kind, issuer, date and total, and marks in words
   await visit.page.click('.language')
   assert.deepEqual(await readRow(visit, ids.copy), [
     ...['Electronic invoice', 'Ferretería El Roble & Hijos S.A.', '24/03/2026', '1,130.00 USD'],
-    ...['Hacienda: rejected', `copy of ${ids.usd}`, 'different content'],
+    'Hacienda: rejected, by the received message; the signature is not verified',
+    ...[`copy of ${ids.usd}`, 'different content'],
     'Exchange rate: not the sell rate (+1.00)',
   ])
   assert.equal(await visit.page.evaluate(() => 'taken' in window), false)
@@ -105,7 +109,7 @@ test('the panel has the facts of an invoice, its companions and its mail', async
     'Tipo de cambio': '485,38',
     'Comparado con el BCCR':
       'No es la venta del BCCR (publicada 484,38 para el 24/03/2026; diferencia +1,00; +0,21 %)',
-    'Respuesta de Hacienda': 'rechazada',
+    'Respuesta de Hacienda': 'rechazada, según el mensaje recibido; la firma no se verifica',
     Consecutivo: '00100001010000000043',
     Clave: CLAVE,
     De: 'Ferretería El Roble <facturas@ejemplo.invalid>',
@@ -250,6 +254,28 @@ test('a mark names the published value that a rate is, and the panel has directi
   await openDocument(visit, odd)
   const warning = 'El XML no indica su versión del formato de Hacienda.'
   assert.equal(await elementText(visit, '.invoice-warnings li'), warning)
+  assertClean(visit)
+})
+
+test('the panel names other answers, and the row an answer that fits no invoice', async () => {
+  const create = async (content: string) =>
+    (await createDocuments(app, [{ name: 'r.xml', mimetype: 'application/xml', content }]))[0] ?? 0
+  const late = createAnswer('v44-mensaje-hacienda-aceptado')
+  const accepted = await create(late)
+  const wrong = await create(late.replace('>1130.00000<', '>7.00000<'))
+  const visit = await openDocuments()
+  const marks = ['no concuerda con el comprobante', `copia de ${ids.answer}`, 'contenido distinto']
+  assert.deepEqual((await readRow(visit, wrong)).slice(-3), marks)
+  await openDocument(visit, ids.usd)
+  const facts = await readFacts(visit)
+  const unverified = 'según el mensaje recibido; la firma no se verifica'
+  assert.equal(facts['Respuesta de Hacienda'], `rechazada, ${unverified}`)
+  assert.equal(facts['Otras respuestas'], `aceptada, ${unverified} (documento ${accepted})`)
+  await openDocument(visit, accepted)
+  assert.equal((await readFacts(visit))['Respuesta de Hacienda'], `aceptada, ${unverified}`)
+  await openDocument(visit, wrong)
+  const warning = /^El emisor, el total o el impuesto no son los del comprobante/
+  assert.match(await elementText(visit, '.invoice-warnings li'), warning)
   assertClean(visit)
 })
 

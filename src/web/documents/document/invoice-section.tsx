@@ -11,7 +11,14 @@ import {
   type ReadInvoice,
 } from '../../model/documents/invoices.ts'
 import { visibleText } from '../../model/visible.ts'
-import { amountText, invoiceKindText, invoiceTexts, rateComparison } from '../invoice-texts.ts'
+import {
+  amountText,
+  HACIENDA,
+  invoiceKindText,
+  invoiceTexts,
+  outcomeText,
+  rateComparison,
+} from '../invoice-texts.ts'
 import { DocumentFact } from './facts.tsx'
 import { documentTexts } from './texts.ts'
 
@@ -53,7 +60,8 @@ function InvoiceFacts({ invoice }: { invoice: ReadInvoice }) {
   const { copyOf, otherContent, outcomes } = invoiceTexts.value
   const { day } = formats.value
   const { currency, date, total, tax, exchange_rate, consecutive, references = [] } = invoice
-  const { outcome, direction, duplicate_of, same_content } = invoice
+  const { outcome, direction, duplicate_of, same_content, hacienda_others = [] } = invoice
+  const answer = invoice.kind === HACIENDA ? outcome : invoice.hacienda?.outcome
   const kind = [invoiceKindText(invoice.kind), ...(outcome ? [outcomes[outcome]] : [])].join(', ')
   const copy = duplicate_of !== undefined && [copyOf(duplicate_of), same_content ? '' : otherContent]
   const rate = rateComparison(invoice)
@@ -80,9 +88,16 @@ function InvoiceFacts({ invoice }: { invoice: ReadInvoice }) {
           {rate}
         </DocumentFact>
       )}
-      {invoice.hacienda && (
-        <DocumentFact name={invoiceKindText('MensajeHacienda')}>
-          {outcomes[invoice.hacienda.outcome]}
+      {answer && (
+        <DocumentFact name={invoiceKindText(HACIENDA)} isWide>
+          {outcomeText(HACIENDA, answer)}
+        </DocumentFact>
+      )}
+      {hacienda_others.length > 0 && (
+        <DocumentFact name={words.others} isWide>
+          {hacienda_others.map((one) => (
+            <p key={one.document_id}>{words.other(outcomeText(HACIENDA, one.outcome), one.document_id)}</p>
+          ))}
         </DocumentFact>
       )}
       {copy && <DocumentFact name={words.copy}>{copy.filter(Boolean).join(', ')}</DocumentFact>}

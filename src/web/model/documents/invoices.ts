@@ -2,6 +2,9 @@
 
 export type MessageOutcome = 'accepted' | 'partly_accepted' | 'rejected'
 
+/** Outcome by a message whose signature is not verified. */
+export type HaciendaOutcome = { outcome: MessageOutcome; document_id: number }
+
 /** Rate of an invoice beside the published venta. `matches`: the published value that it is. */
 export type InvoiceRate =
   | {
@@ -34,7 +37,8 @@ export type ReadInvoice = {
   references?: readonly { type: string | null; number: string | null; code: string | null }[]
   outcome?: MessageOutcome
   direction?: 'issued' | 'received' | 'other'
-  hacienda?: { outcome: MessageOutcome; document_id: number }
+  hacienda?: HaciendaOutcome
+  hacienda_others?: readonly HaciendaOutcome[]
   duplicate_of?: number
   same_content?: boolean
   rate_check?: InvoiceRate
