@@ -98,13 +98,12 @@ test('an answer with nil for the receiver has its clave, outcome and no receiver
   }
 })
 
-test('an absent currency is colones in 4.3, and unknown in 4.4', () => {
+test('an absent currency is colones in 4.2 and 4.3, and unknown in 4.4', () => {
   const summary = '<ResumenFactura><TotalComprobante>5.5</TotalComprobante></ResumenFactura>'
-  const former = facts(sampleInvoice({ version: '4.3', summary }))
-  assert.deepEqual(
-    [former.currency, former.exchangeRate, former.total, former.tax],
-    ['CRC', '1', '5.5', null],
-  )
+  for (const version of ['4.2', '4.3'] as const) {
+    const { currency, exchangeRate, total, tax } = facts(sampleInvoice({ version, summary }))
+    assert.deepEqual([currency, exchangeRate, total, tax], ['CRC', '1', '5.5', null])
+  }
   const current = facts(sampleInvoice({ version: '4.4', summary }))
   assert.deepEqual([current.currency, current.exchangeRate], [null, null])
 })
