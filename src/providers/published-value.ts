@@ -1,15 +1,41 @@
-// Texts of published values: markers of a missing value, and numbers with commas between thousands.
+// Texts of published values: markers of a missing value, and the notation of the numbers of an answer.
+
+import { canonicalNumber } from '../values/decimal.ts'
+import { excerpt } from './json.ts'
+import { FetchFailure, type Observation } from './provider.ts'
 
 const NO_VALUE = new Set(['', 'n/e', 'nd', 'na', 'n/a', 'n.d.', '.', '-', 'nan'])
-const THOUSANDS = /^-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/
+const MAX_DIGITS = 40 // the bank sends at most about 16; a longer decimal is an error or an attack
+/** Number with commas between thousands. Without a point a single comma may be a decimal one, as in `7,665`. */
+const THOUSANDS = /^-?[1-9]\d{0,2}((,\d{3})+\.\d+|(,\d{3}){2,})$/
 
 /** Returns true for an empty text, and for a marker of a missing value in any case, such as `N/E`. */
 export function noValue(text: string | null | undefined): boolean {
   return NO_VALUE.has(text?.trim().toLowerCase() ?? '')
 }
 
-/** Removes commas between thousands: `1,435.40` becomes `1435.40`. Other texts are unchanged, digits never change. */
-export function withoutThousands(text: string): string {
-  const number = text.trim()
-  return THOUSANDS.test(number) ? number.replaceAll(',', '') : text
+/** Returns the canonical form of a published number; undefined: another text, or one of too many digits. */
+export function publishedNumber(text: string): string | undefined {
+  if (text.length > MAX_DIGITS) return undefined
+  const value = canonicalNumber(text)
+  return value !== undefined && value.length <= MAX_DIGITS ? value : undefined
+}
+
+/**
+ * Reads all values of an answer in the one notation of its source. Commas between `thousands` are removed, digits never
+ * change. A marker of a missing value remains.
+ * @throws FetchFailure for a value in another notation, as the other values may be in that one, too
+ */
+export function readPublishedValues(
+  observations: readonly Observation[],
+  notation: 'plain' | 'thousands',
+): Observation[] {
+  return observations.map((one) => {
+    const { code, day, value } = one
+    const isGrouped = notation === 'thousands' && THOUSANDS.test(value)
+    const text = isGrouped ? value.replaceAll(',', '') : value
+    if (publishedNumber(text) === undefined && !noValue(text))
+      throw new FetchFailure(`"${excerpt(value, 40)}" of ${excerpt(code, 20)} on ${day} is not a decimal`)
+    return isGrouped ? { ...one, value: text } : one
+  })
 }

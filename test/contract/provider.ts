@@ -16,9 +16,13 @@ import { canonicalNumber } from '../../src/values/decimal.ts'
 import { until } from '../support/terminal.ts'
 import { testDeclaration } from './declaration.ts'
 import { type FaultySource, type Manner, type Reply, startFaultySource } from './faulty-source.ts'
+import { harmfulBodies } from './harms.ts'
 
 /** Request with the body of its answer. */
 export type Exchange = { ask: FetchRequest; body: string }
+
+/** Changes of each value of an answer. */
+export type Rewriting = { value: (text: string) => string }
 
 export type ProviderSample = {
   provider: Provider
@@ -30,6 +34,8 @@ export type ProviderSample = {
   empty: Exchange
   /** Well-formed texts that are not valid answers. */
   wrong: string[]
+  /** Returns the body of the valid answer with other values. */
+  rewrite: (change: Rewriting) => string
   /** Answer about unsynchronized days of the valid request; undefined: no source of this kind has one. */
   unsynchronized?: { reply: Reply; days: Window }
   /** Returns the answer of a sign-on path. */
@@ -80,6 +86,7 @@ export function testProvider(name: string, sample: ProviderSample): void {
     ['bytes that are no text', { body: Buffer.from([0xff, 0xfe, 0x00, 0x1f, 0x8b]) }],
     ['a compressed body that is none', { headers: { 'Content-Encoding': 'gzip' }, body: valid.body }],
     ['a huge body', { body: valid.body + ' '.repeat(LARGEST) }],
+    ...harmfulBodies(sample).map(([title, body]): [string, Manner] => [title, { body }]),
     ...wrong.map((body): [string, Manner] => [
       `wrong content: ${body.slice(0, 40).replace(/\s+/g, ' ')}`,
       { body },

@@ -4,7 +4,7 @@ import type { XmlElement } from '../../formats/xml.ts'
 import { errorReason } from '../../runtime/errors.ts'
 import { excerpt } from '../json.ts'
 import { FetchFailure, type Observation, type SourceAnswer } from '../provider.ts'
-import { noValue, withoutThousands } from '../published-value.ts'
+import { noValue, readPublishedValues } from '../published-value.ts'
 
 const SOAP = 'http://schemas.xmlsoap.org/soap/envelope/'
 const SERVICE = 'http://www.banguat.gob.gt/variables/ws/'
@@ -42,7 +42,7 @@ export async function readDollar(body: string): Promise<RangeAnswer> {
   }
   const listed =
     observations.length > 0 ? SIDES.map((side) => ({ code: `${DOLLAR}.${side}`, name: side })) : []
-  return { listed, observations, unknown }
+  return { listed, observations: readPublishedValues(observations, 'plain'), unknown }
 }
 
 /** Returns the text of a SOAP fault in the body of an error, else the body unchanged. */
@@ -67,12 +67,7 @@ function dollarSides(row: XmlElement): Observation[] {
     if (noValue(value)) return []
     const code = `${DOLLAR}.${side}`
     // The sync rejects a text that is no day, and names it.
-    return {
-      code,
-      day: year ? `${year}-${month}-${day}` : date,
-      value: withoutThousands(value),
-      roundedTo: undefined,
-    }
+    return { code, day: year ? `${year}-${month}-${day}` : date, value, roundedTo: undefined }
   })
 }
 

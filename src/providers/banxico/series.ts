@@ -3,7 +3,7 @@
 import { isJsonObject, type JsonObject } from '../../values/json-object.ts'
 import { excerpt, listItems, parseLargeJson, parseSourceJson, scalarText } from '../json.ts'
 import { FetchFailure, type Observation, type SourceAnswer } from '../provider.ts'
-import { noValue, withoutThousands } from '../published-value.ts'
+import { noValue, readPublishedValues } from '../published-value.ts'
 import { titleWord } from './catalogue.ts'
 
 const DAY = /^(\d{2})\/(\d{2})\/(\d{4})$/
@@ -44,6 +44,7 @@ export async function readSieAnswer(body: string): Promise<SeriesAnswer> {
       answer.refusedTitles.push(`${id} is not ${word} but "${excerpt(title, 80)}", not stored`)
     }
   }
+  answer.observations = readPublishedValues(answer.observations, 'thousands')
   return leftOut.length > 0 ? { ...answer, leftOut } : answer
 }
 
@@ -72,12 +73,5 @@ function sieObservations(code: string, row: unknown): Observation[] {
   if (noValue(value)) return []
   const [, day, month, year] = DAY.exec(date) ?? []
   // The sync rejects a text that is no day, and names it.
-  return [
-    {
-      code,
-      day: year ? `${year}-${month}-${day}` : date,
-      value: withoutThousands(value),
-      roundedTo: undefined,
-    },
-  ]
+  return [{ code, day: year ? `${year}-${month}-${day}` : date, value, roundedTo: undefined }]
 }

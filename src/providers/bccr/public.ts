@@ -10,6 +10,7 @@ import {
   type SourceAnswer,
   type Window,
 } from '../provider.ts'
+import { readPublishedValues } from '../published-value.ts'
 import type { Requester, SourceRequest } from '../request.ts'
 
 // A year of an indicator is known to work; a table contains 45 of them (upstream 1).
@@ -74,7 +75,9 @@ export async function readPublicAnswer(body: string): Promise<SourceAnswer> {
     throw new FetchFailure('the answer says that it is none ("estado" is not true)')
   }
   if (!Array.isArray(answer.datos)) throw new FetchFailure('"datos" is not a list')
-  return mergeAnswers(answer.datos.flatMap(entryIndicators).map(readIndicator))
+  const answers = answer.datos.flatMap(entryIndicators).map(readIndicator)
+  const merged = mergeAnswers(answers)
+  return { ...merged, observations: readPublishedValues(merged.observations, 'plain') }
 }
 
 /** Returns the message of `{"CodigoError":"400","Mensaje":"..."}`, else the body unchanged (upstream 1). */

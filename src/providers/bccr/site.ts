@@ -11,6 +11,7 @@ import {
   type Observation,
   type SourceAnswer,
 } from '../provider.ts'
+import { readPublishedValues } from '../published-value.ts'
 import { RefusedFailure, type Requester } from '../request.ts'
 import { errorText } from './public.ts'
 
@@ -27,7 +28,6 @@ const CACHED_PAGES = 4 // a year of a table: a read of 318 after 317 needs no fu
 const MOST_LEVELS = 16
 const MOST_COLUMNS = 200 // each indicator is read at each column
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
-const GROUPED = /^-?\d{1,3}(,\d{3})+(\.\d+)?$/
 
 /** Creates a reader that caches its CSRF token and the last few pages. */
 export function createSiteReader(requester: Requester, url: string): SiteReader {
@@ -89,7 +89,7 @@ export function readCsrfToken(body: string): string {
 
 /**
  * Parses the values of a page.
- * @throws FetchFailure when the body is no page, or a column has no valid day
+ * @throws FetchFailure when the body is no page, a column has no valid day, or a value is no number
  */
 export function readSitePage(body: string): SitePage {
   const page = parseSourceJson(body)
@@ -108,7 +108,7 @@ export function readSitePage(body: string): SitePage {
       continue
     }
     result.listed.push({ code, name: scalarText(indicator.nombreEspanol) })
-    result.observations.push(...observations)
+    result.observations.push(...readPublishedValues(observations, 'thousands'))
   }
   return result
 }
@@ -205,9 +205,8 @@ function readSeries(
   for (const [field, day] of days) {
     const text = scalarText(series[`${field}Ingles`])
     if (text === '') continue
-    const value = GROUPED.test(text) ? text.replaceAll(',', '') : text
-    const ownDecimals = /^-?\d+\.(\d+)$/.exec(value)?.[1]?.length ?? 0
-    observations.push({ code, day, value, roundedTo: Math.max(decimals, ownDecimals) })
+    const ownDecimals = /^-?[\d,]+\.(\d+)$/.exec(text)?.[1]?.length ?? 0
+    observations.push({ code, day, value: text, roundedTo: Math.max(decimals, ownDecimals) })
   }
   return observations
 }

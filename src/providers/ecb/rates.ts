@@ -3,7 +3,7 @@
 import { errorReason } from '../../runtime/errors.ts'
 import { excerpt } from '../json.ts'
 import { FetchFailure, type Observation, type SourceAnswer } from '../provider.ts'
-import { noValue } from '../published-value.ts'
+import { noValue, readPublishedValues } from '../published-value.ts'
 import { CURRENCY_CODES, seriesCode } from './catalogue.ts'
 
 /** Columns with the same value in each row: daily reference rates per euro. */
@@ -20,7 +20,8 @@ type RatesAnswer = SourceAnswer & { unknown: Set<string> }
 
 /**
  * Parses an answer. An empty body, or the head alone, is no data. A row without a value is no publication.
- * @throws FetchFailure for a head without the columns, a row of another kind of rate, or a last line without its end
+ * @throws FetchFailure for a head without the columns, a row of another kind of rate, a value that is no number, or a last
+ * line without its end
  */
 export async function readEcbRates(body: string): Promise<RatesAnswer> {
   const unknown = new Set<string>()
@@ -50,7 +51,7 @@ export async function readEcbRates(body: string): Promise<RatesAnswer> {
     observations.push({ code: seriesCode(currency), day: cell('TIME_PERIOD'), value, roundedTo: undefined })
   }
   const listed = [...codes].map((currency) => ({ code: seriesCode(currency), name: currency }))
-  return { listed, observations, unknown }
+  return { listed, observations: readPublishedValues(observations, 'plain'), unknown }
 }
 
 async function parseRows(body: string): Promise<string[][]> {

@@ -5,7 +5,7 @@ import { countDays } from '../../values/intervals.ts'
 import { isJsonObject, type JsonObject } from '../../values/json-object.ts'
 import { excerpt, parseLargeJson, scalarText } from '../json.ts'
 import { FetchFailure, type Observation, type Window } from '../provider.ts'
-import { noValue } from '../published-value.ts'
+import { noValue, readPublishedValues } from '../published-value.ts'
 
 const LONGEST_RANGE_DAYS = 15
 const MIDNIGHT = /^(\d{4}-\d{2}-\d{2})T00:00:00(?:\.0+)?$/
@@ -23,7 +23,8 @@ export async function readRanges(
   if (isJsonObject(answer)) throw new FetchFailure(`the answer is an error: ${socrataErrorText(answer)}`)
   if (!Array.isArray(answer)) throw new FetchFailure('the answer is not a list of rows')
   if (answer.length >= mostRows) throw new FetchFailure(`the answer has ${mostRows} rows, so it may be cut`)
-  return answer.flatMap((row) => rangeDays(code, row, window))
+  const observations = answer.flatMap((row) => rangeDays(code, row, window))
+  return readPublishedValues(observations, 'plain')
 }
 
 function rangeDays(code: string, row: unknown, window: Window): Observation[] {

@@ -3,11 +3,12 @@
 // a day (upstream 1).
 
 import type { CatalogueSeries, Observation, Window } from '../../providers/provider.ts'
+import { publishedNumber } from '../../providers/published-value.ts'
 import type { RateRevision } from '../../store/rates/change-log.ts'
 import type { StoredRate } from '../../store/rates/rates.ts'
 import type { SyncCounts } from '../../store/rates/sync-runs.ts'
 import { type IsoDate, isIsoDate } from '../../values/dates.ts'
-import { canonicalNumber, isInRange, product, ratio, withinHalfUnit } from '../../values/decimal.ts'
+import { isInRange, product, ratio, withinHalfUnit } from '../../values/decimal.ts'
 
 /** Accepted value of the series with this code. */
 export type AcceptedRate = { code: string; day: IsoDate; value: string; roundedTo: number | null }
@@ -21,8 +22,6 @@ export type ValidatedRows = {
   /** Requested series with a row without a valid day: any day may be missing. */
   undated: Set<string>
 }
-
-const MAX_DIGITS = 40 // the bank sends at most about 16; a longer decimal is an error or an attack
 
 /** Validates the rows of an answer. `codes` are the requested series; `anySign`: negative values and zero are valid. */
 export function validateRows(
@@ -47,7 +46,7 @@ export function validateRows(
   const firstRates = new Map<string, Map<IsoDate, AcceptedRate>>() // by code
   const contradicted = new Set<AcceptedRate>()
   for (const { code, day, value: text, roundedTo } of rows) {
-    const value = parseValue(text)
+    const value = publishedNumber(text)
     const fault = codes.has(code)
       ? (dayFaults.getOrInsertComputed(day, () => findDayFault(day, window)) ??
         findValueFault(text, value, anySign))
@@ -74,12 +73,6 @@ function findDayFault(day: string, window: Window): string | undefined {
 function findValueFault(text: string, value: string | undefined, anySign: boolean): string | undefined {
   if (value === undefined) return `${quotedExcerpt(text)} is not a decimal`
   return !anySign && (value === '0' || value.startsWith('-')) ? `${value} is not positive` : undefined
-}
-
-function parseValue(text: string): string | undefined {
-  if (text.length > MAX_DIGITS) return undefined
-  const value = canonicalNumber(text)
-  return value !== undefined && value.length <= MAX_DIGITS ? value : undefined
 }
 
 /**

@@ -50,8 +50,8 @@ const FAULTS: [fault: string, answer: BankFault, message: RegExp, state: string]
   [
     'a text as value',
     { status: 200, body: series('423', TBP.name, '1,234.5') },
-    /^423: 1 row rejected, the first: 423 on 2026-03-24: "1,234\.5" is not a decimal$/,
-    'active',
+    /^423: "1,234\.5" of 423 on 2026-03-24 is not a decimal: /,
+    'new',
   ],
 ]
 

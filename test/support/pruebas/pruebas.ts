@@ -9,6 +9,7 @@ import {
   type RequestTuning,
   type SourceAnswer,
 } from '../../../src/providers/provider.ts'
+import { readPublishedValues } from '../../../src/providers/published-value.ts'
 import { createRequester } from '../../../src/providers/request.ts'
 
 const TIME_ZONE = 'Europe/Helsinki'
@@ -123,5 +124,5 @@ async function readRates(body: string): Promise<SourceAnswer> {
   parser.end(body)
   if (root !== 'rates') throw new FetchFailure('the answer is no document of rates')
   if (!isWhole) throw new FetchFailure('the document of rates is not whole')
-  return { listed, observations }
+  return { listed, observations: readPublishedValues(observations, 'plain') }
 }

@@ -1,18 +1,26 @@
-// Markers of missing values and commas between thousands, over captured answers of central banks.
+// Markers of missing values and notations of numbers, over captured answers of central banks.
 
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { noValue, withoutThousands } from '../../../src/providers/published-value.ts'
+import { FetchFailure } from '../../../src/providers/provider.ts'
+import { noValue, readPublishedValues } from '../../../src/providers/published-value.ts'
 import { canonicalNumber } from '../../../src/values/decimal.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures')
 const readFixture = (path: string) => readFileSync(join(FIXTURES, path), 'utf8')
 
+const row = (value: string) => ({ code: '333', day: '2026-03-24', value, roundedTo: undefined })
+
+/** Reads texts as the values of one answer. */
+function readTexts(texts: readonly string[], notation: 'plain' | 'thousands'): string[] {
+  return readPublishedValues(texts.map(row), notation).map(({ value }) => value)
+}
+
 /** Asserts that a text is either a marker or a number, and returns the canonical number. */
 function parse(text: string): string | undefined {
-  const value = canonicalNumber(withoutThousands(text))
+  const value = canonicalNumber(readTexts([text], 'thousands')[0] ?? '')
   assert.equal(value === undefined, noValue(text), text)
   return value
 }
@@ -39,11 +47,32 @@ test('noValue knows each marker in any case', () => {
   for (const text of ['0', '1', '0.0', 'N', '--', '..', 'none', 'null']) assert.ok(!noValue(text), text)
 })
 
-test('withoutThousands removes commas between thousands alone, and no digit', () => {
-  assert.equal(withoutThousands('1,435.400000'), '1435.400000')
-  assert.equal(withoutThousands('-12,345,678'), '-12345678')
-  for (const text of ['1,43', '0,123', '1,2345', '1,234,56', '12.345,60', ',123', '1435.4', '1e3,000', 'N/E'])
-    assert.equal(withoutThousands(text), text)
+test('readPublishedValues removes commas between thousands alone, and no digit', () => {
+  const texts = ['1,435.400000', '-12,345,678', '1435.4', '0.853', '1.5E-05', 'N/E', '', '0', '-1']
+  const read = ['1435.400000', '-12345678', '1435.4', '0.853', '1.5E-05', 'N/E', '', '0', '-1']
+  assert.deepEqual(readTexts(texts, 'thousands'), read)
+  assert.deepEqual(readTexts(read, 'plain'), read)
+})
+
+test('readPublishedValues refuses an answer for one value in another notation', () => {
+  const others = [
+    '1,43',
+    '0,853',
+    '7,665',
+    '1,2345',
+    '1,234,56',
+    '12.345,60',
+    ',123',
+    '1e3,000',
+    '0,123.4',
+    'x',
+  ]
+  for (const text of [...others, '9'.repeat(41), '1e99'])
+    for (const notation of ['plain', 'thousands'] as const)
+      assert.throws(() => readTexts(['1435.4', text], notation), FetchFailure, `${notation} ${text}`)
+  assert.throws(() => readTexts(['1435.4', '1,435.40'], 'plain'), {
+    message: '"1,435.40" of 333 on 2026-03-24 is not a decimal',
+  })
 })
 
 test('each cell of the IMF is a number or NA', () => {

@@ -43,6 +43,7 @@ testProvider('banguat', {
     ]),
   },
   empty: { ask: ask('2026-03-21', '2026-03-21'), body: empty },
+  rewrite: ({ value }) => captured.replace(/(?<=<(?:venta|compra)>)[^<]+/g, value),
   wrong: [
     fault,
     captured.replace('<TotalItems>20', '<TotalItems>21'),

@@ -40,6 +40,7 @@ testProvider('banxico', {
     ask: ask('2026-03-14', '2026-03-15'),
     body: answer(...series.map(({ idSerie, titulo }) => ({ idSerie, titulo }))),
   },
+  rewrite: ({ value }) => captured.replace(/(?<="dato":")[^"]+/g, value),
   wrong: ['{"bmx":{}}', '{"bmx":{"series":{}}}', '[]', answer({ ...series[0], datos: ['x'] as never })],
 })
 

@@ -31,6 +31,12 @@ testProvider('bccr with a token', {
     },
     days: { from: '2026-09-18', to: '2026-09-18' },
   },
+  // A JSON number has no comma.
+  rewrite: ({ value }) =>
+    captured('public-series-317').replace(
+      /(?<="valorDatoPorPeriodo": )[\d.]+/g,
+      (text) => `"${value(text)}"`,
+    ),
   wrong: [
     '[]',
     '{}',
@@ -58,6 +64,7 @@ testProvider("bccr's website", {
     ask: { ...alone, window: before },
     body: '{"columnas":[{"field":"nombre"}],"indicadoresRaiz":[]}',
   },
+  rewrite: ({ value }) => captured('site-table-1').replace(/(?<="serie\d+Ingles": ")[^"]+/g, value),
   wrong: ['[]', '{}', '"x"', '{"estado":true,"datos":[]}', '{"columnas":{},"indicadoresRaiz":[]}'],
   signOn: (path) => (path.endsWith('/GenereCSRF') ? 'csrf.token' : undefined),
 })

@@ -43,6 +43,8 @@ testProvider('ecb', {
     ]),
   },
   empty: { ask: ask('2026-03-14', '2026-03-15'), body: '' },
+  // A cell with a comma needs quotes.
+  rewrite: ({ value }) => whole.replace(/[\d.]+(?=\r\n)/g, (text) => `"${value(text)}"`),
   wrong: [
     'KEY,TIME_PERIOD,OBS_VALUE\r\nx,2026-03-11,1\r\n',
     table('EXR.M.USD.EUR.SP00.A,M,USD,EUR,SP00,A,2026-03,1.1'),

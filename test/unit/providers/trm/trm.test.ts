@@ -40,6 +40,7 @@ testProvider('trm', {
     ],
   },
   empty: { ask: ask('1970-01-01', '1970-12-31'), body: '[]' },
+  rewrite: ({ value }) => captured.replace(/(?<="valor":")[^"]+/g, value),
   wrong: [
     '{"code":"query.soql.no-such-column","error":true,"message":"No such column: valr"}',
     '{}',
