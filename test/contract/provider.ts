@@ -11,18 +11,18 @@ import {
   UnsynchronizedFailure,
   type Window,
 } from '../../src/providers/provider.ts'
-import { currentDay } from '../../src/values/dates.ts'
+import { currentDay, type IsoDate } from '../../src/values/dates.ts'
 import { canonicalNumber } from '../../src/values/decimal.ts'
 import { until } from '../support/terminal.ts'
 import { testDeclaration } from './declaration.ts'
 import { type FaultySource, type Manner, type Reply, startFaultySource } from './faulty-source.ts'
-import { harmfulBodies } from './harms.ts'
+import { harmfulReplies, laterReplies, wrongOutcome } from './harms.ts'
 
 /** Request with the body of its answer. */
 export type Exchange = { ask: FetchRequest; body: string }
 
-/** Changes of each value of an answer. */
-export type Rewriting = { value: (text: string) => string }
+/** Changes of each value and each day of an answer. A provider writes its days in its own form. */
+export type Rewriting = { value: (text: string) => string; day: (day: IsoDate) => string }
 
 export type ProviderSample = {
   provider: Provider
@@ -34,8 +34,10 @@ export type ProviderSample = {
   empty: Exchange
   /** Well-formed texts that are not valid answers. */
   wrong: string[]
-  /** Returns the body of the valid answer with other values. */
+  /** Returns the body of the valid answer with other values and days. */
   rewrite: (change: Rewriting) => string
+  /** The source sends days before those of a request. */
+  sendsEarlierDays?: true
   /** Answer about unsynchronized days of the valid request; undefined: no source of this kind has one. */
   unsynchronized?: { reply: Reply; days: Window }
   /** Returns the answer of a sign-on path. */
@@ -86,7 +88,7 @@ export function testProvider(name: string, sample: ProviderSample): void {
     ['bytes that are no text', { body: Buffer.from([0xff, 0xfe, 0x00, 0x1f, 0x8b]) }],
     ['a compressed body that is none', { headers: { 'Content-Encoding': 'gzip' }, body: valid.body }],
     ['a huge body', { body: valid.body + ' '.repeat(LARGEST) }],
-    ...harmfulBodies(sample).map(([title, body]): [string, Manner] => [title, { body }]),
+    ...harmfulReplies(sample),
     ...wrong.map((body): [string, Manner] => [
       `wrong content: ${body.slice(0, 40).replace(/\s+/g, ' ')}`,
       { body },
@@ -101,6 +103,17 @@ export function testProvider(name: string, sample: ProviderSample): void {
       // The next window is requested again. A refused token may have been dropped.
       if (title !== 'HTTP 401')
         assert.equal((await connection.read(valid.ask)).observations.length, valid.values.length)
+    })
+  }
+
+  for (const [title, manner] of laterReplies(sample)) {
+    test(`${name}: ${title} are neither stored nor covered`, async (t) => {
+      const { session } = await open(t, sample, manner)
+      const answer = await session.read(valid.ask).catch((error) => {
+        assert.ok(isFailureWithoutSecret(token)(error))
+        return undefined
+      })
+      if (answer) assert.deepEqual(wrongOutcome(sample, answer), [])
     })
   }
 

@@ -71,7 +71,7 @@ export const banguat: Provider = {
             unreachableHint: ': its network refuses some clients; try from another',
           },
           async (body) => {
-            const { unknown, ...answer } = await readDollar(body)
+            const { unknown, ...answer } = await readDollar(body, window)
             for (const code of unknown) notifyWeekly(`${TABLE}: unknown currency ${code}, not stored`)
             return answer
           },

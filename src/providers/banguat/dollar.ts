@@ -3,23 +3,22 @@
 import type { XmlElement } from '../../formats/xml.ts'
 import { errorReason } from '../../runtime/errors.ts'
 import { excerpt } from '../json.ts'
-import { FetchFailure, type Observation, type SourceAnswer } from '../provider.ts'
-import { noValue, readPublishedValues } from '../published-value.ts'
+import { FetchFailure, type Observation, type SourceAnswer, type Window } from '../provider.ts'
+import { noValue, readPublishedValues, readSlashDay } from '../published-value.ts'
 
 const SOAP = 'http://schemas.xmlsoap.org/soap/envelope/'
 const SERVICE = 'http://www.banguat.gob.gt/variables/ws/'
 const DOLLAR = '2'
 const SIDES = ['compra', 'venta'] as const
-const DAY = /^(\d{2})\/(\d{2})\/(\d{4})$/
 
 /** `unknown`: codes of other currencies, whose rows are dropped. */
 type RangeAnswer = SourceAnswer & { unknown: Set<string> }
 
 /**
  * Parses the answer, with both sides of the dollar of each day.
- * @throws FetchFailure for any other document, a fault, or another number of rows than `TotalItems`
+ * @throws FetchFailure for any other document, a fault, another number of rows than `TotalItems`, or a row of another day
  */
-export async function readDollar(body: string): Promise<RangeAnswer> {
+export async function readDollar(body: string, window: Window): Promise<RangeAnswer> {
   const root = await parseAnswer(body)
   const envelope = requireElement([root], SOAP, 'Envelope', 'the answer')
   const content = requireElement(envelope.children, SOAP, 'Body', 'the envelope')
@@ -37,7 +36,7 @@ export async function readDollar(body: string): Promise<RangeAnswer> {
   const unknown = new Set<string>()
   for (const row of rows) {
     const currency = childText(row, 'moneda')
-    if (currency === DOLLAR) observations.push(...dollarSides(row))
+    if (currency === DOLLAR) observations.push(...dollarSides(row, window))
     else unknown.add(excerpt(currency, 20))
   }
   const listed =
@@ -59,15 +58,12 @@ async function parseAnswer(body: string): Promise<XmlElement> {
   }
 }
 
-function dollarSides(row: XmlElement): Observation[] {
-  const date = childText(row, 'fecha')
-  const [, day, month, year] = DAY.exec(date) ?? []
+function dollarSides(row: XmlElement, window: Window): Observation[] {
+  const day = readSlashDay(childText(row, 'fecha'), window)
   return SIDES.flatMap((side) => {
     const value = childText(row, side)
     if (noValue(value)) return []
-    const code = `${DOLLAR}.${side}`
-    // The sync rejects a text that is no day, and names it.
-    return { code, day: year ? `${year}-${month}-${day}` : date, value, roundedTo: undefined }
+    return { code: `${DOLLAR}.${side}`, day, value, roundedTo: undefined }
   })
 }
 

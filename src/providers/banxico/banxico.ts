@@ -85,7 +85,7 @@ export const banxico: Provider = {
       }
       const readBody = async (body: string) => {
         try {
-          return await readSieAnswer(body)
+          return await readSieAnswer(body, window)
         } catch (error) {
           hasErrorBody = error instanceof ErrorAnswer
           throw error

@@ -2,11 +2,9 @@
 
 import { isJsonObject, type JsonObject } from '../../values/json-object.ts'
 import { excerpt, listItems, parseLargeJson, parseSourceJson, scalarText } from '../json.ts'
-import { FetchFailure, type Observation, type SourceAnswer } from '../provider.ts'
-import { noValue, readPublishedValues } from '../published-value.ts'
+import { FetchFailure, type Observation, type SourceAnswer, type Window } from '../provider.ts'
+import { noValue, readPublishedValues, readSlashDay } from '../published-value.ts'
 import { titleWord } from './catalogue.ts'
-
-const DAY = /^(\d{2})\/(\d{2})\/(\d{4})$/
 
 /** An answer that is an error of the service. */
 export class ErrorAnswer extends FetchFailure {}
@@ -18,7 +16,7 @@ type SeriesAnswer = SourceAnswer & { refusedTitles: string[]; unknown: string[] 
  * Parses an answer. A series with another title than expected is left out of the coverage.
  * @throws ErrorAnswer for an error of the service, FetchFailure for any other document
  */
-export async function readSieAnswer(body: string): Promise<SeriesAnswer> {
+export async function readSieAnswer(body: string, window: Window): Promise<SeriesAnswer> {
   const document = await parseLargeJson(body)
   const words = isJsonObject(document) ? wordsOfError(document) : undefined
   if (words !== undefined) throw new ErrorAnswer(`the answer is an error: ${words}`)
@@ -37,7 +35,7 @@ export async function readSieAnswer(body: string): Promise<SeriesAnswer> {
     else if (title.toLowerCase().includes(word.toLowerCase())) {
       answer.listed.push({ code: id, name: title })
       answer.observations.push(
-        ...listItems(series.datos, '"datos"').flatMap((row) => sieObservations(id, row)),
+        ...listItems(series.datos, '"datos"').flatMap((row) => sieObservations(id, row, window)),
       )
     } else {
       leftOut.push(id)
@@ -66,12 +64,9 @@ function wordsOfError({ error }: JsonObject): string | undefined {
   return excerpt(parts.join(': ')) || 'without a text'
 }
 
-function sieObservations(code: string, row: unknown): Observation[] {
+function sieObservations(code: string, row: unknown, window: Window): Observation[] {
   if (!isJsonObject(row)) throw new FetchFailure(`"datos" of ${code} holds something that is not a row`)
-  const date = scalarText(row.fecha)
+  const day = readSlashDay(scalarText(row.fecha), window)
   const value = scalarText(row.dato)
-  if (noValue(value)) return []
-  const [, day, month, year] = DAY.exec(date) ?? []
-  // The sync rejects a text that is no day, and names it.
-  return [{ code, day: year ? `${year}-${month}-${day}` : date, value, roundedTo: undefined }]
+  return noValue(value) ? [] : [{ code, day, value, roundedTo: undefined }]
 }

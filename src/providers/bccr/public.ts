@@ -10,7 +10,7 @@ import {
   type SourceAnswer,
   type Window,
 } from '../provider.ts'
-import { readPublishedValues } from '../published-value.ts'
+import { type AnswerDays, readDay, readPublishedValues } from '../published-value.ts'
 import type { Requester, SourceRequest } from '../request.ts'
 
 // A year of an indicator is known to work; a table contains 45 of them (upstream 1).
@@ -31,7 +31,7 @@ export async function readPublic(
     const name = indicator ?? request.table
     const page = publicRequest(source, { name, path: `${resourcePath(request)}/series`, window })
     const answer = await requester.get(page, async (body, headers) =>
-      withMirrorHeaders(await readPublicAnswer(body), headers),
+      withMirrorHeaders(await readPublicAnswer(body, requestedDays(window, requester)), headers),
     )
     // Nothing was published, but the source knows the indicator: an unknown one is a 400 (upstream 1).
     if (indicator !== undefined && answer.listed.length === 0) {
@@ -44,6 +44,12 @@ export async function readPublic(
   const codeSets = answers.map((one) => new Set(one.listed.map(({ code }) => code)))
   const inAll = listed.filter(({ code }) => codeSets.every((codes) => codes.has(code)))
   return { listed: inAll, observations, ...(leftOut && { leftOut }) }
+}
+
+/** Returns the days of an answer of the bank, which may send a row later than tomorrow. */
+export function requestedDays(window: AnswerDays, { sourceDay }: Requester): AnswerDays {
+  const today = sourceDay()
+  return { ...window, tomorrow: today && addDays(today, 1) }
 }
 
 /** Returns a request with the token. `window` undefined: the resource has no days. */
@@ -64,9 +70,9 @@ export function publicRequest(
 
 /**
  * Parses an answer with a list of indicators, or of tables with their `indicadores`.
- * @throws FetchFailure for any other body; `datos: []` is valid and empty
+ * @throws FetchFailure for any other body, a row of another day, or a value that is no number; `datos: []` is valid and empty
  */
-export async function readPublicAnswer(body: string): Promise<SourceAnswer> {
+export async function readPublicAnswer(body: string, days: AnswerDays): Promise<SourceAnswer> {
   const answer = await parseLargeJson(body)
   if (!isJsonObject(answer) || !(Object.hasOwn(answer, 'estado') || Object.hasOwn(answer, 'datos'))) {
     throw new FetchFailure('the answer has neither "estado" nor "datos"')
@@ -75,7 +81,7 @@ export async function readPublicAnswer(body: string): Promise<SourceAnswer> {
     throw new FetchFailure('the answer says that it is none ("estado" is not true)')
   }
   if (!Array.isArray(answer.datos)) throw new FetchFailure('"datos" is not a list')
-  const answers = answer.datos.flatMap(entryIndicators).map(readIndicator)
+  const answers = answer.datos.flatMap(entryIndicators).map((one) => readIndicator(one, days))
   const merged = mergeAnswers(answers)
   return { ...merged, observations: readPublishedValues(merged.observations, 'plain') }
 }
@@ -148,7 +154,7 @@ function entryIndicators(entry: unknown): JsonObject[] {
   })
 }
 
-function readIndicator(indicator: JsonObject): SourceAnswer {
+function readIndicator(indicator: JsonObject, days: AnswerDays): SourceAnswer {
   const code = scalarText(indicator.codigoIndicador)
   const rows = listItems(indicator.series, '"series"')
   if (code === '') {
@@ -158,16 +164,15 @@ function readIndicator(indicator: JsonObject): SourceAnswer {
   }
   return {
     listed: [{ code, name: scalarText(indicator.nombreIndicador) }],
-    observations: rows.flatMap((row) => readRow(code, row)),
+    observations: rows.flatMap((row) => readRow(code, row, days)),
   }
 }
 
-function readRow(code: string, row: unknown): Observation[] {
+function readRow(code: string, row: unknown, days: AnswerDays): Observation[] {
   if (!isJsonObject(row)) throw new FetchFailure(`"series" of ${code} holds something that is not a row`)
   const { fecha, valorDatoPorPeriodo: value } = row
+  const day = readDay(scalarText(fecha).replace(/^(\d{4}-\d{2}-\d{2})T.*$/, '$1'), days)
   if (value === undefined || value === null) return []
-  const when = scalarText(fecha)
-  const day = when.length === 10 ? when : when.replace(/^(\d{4}-\d{2}-\d{2})T.*$/, '$1')
   return [{ code, day, value: scalarText(value), roundedTo: undefined }]
 }
 

@@ -11,9 +11,9 @@ import {
   type Observation,
   type SourceAnswer,
 } from '../provider.ts'
-import { readPublishedValues } from '../published-value.ts'
+import { type AnswerDays, readDay, readPublishedValues } from '../published-value.ts'
 import { RefusedFailure, type Requester } from '../request.ts'
-import { errorText } from './public.ts'
+import { errorText, requestedDays } from './public.ts'
 
 export type SitePage = SourceAnswer & { oldest: IsoDate | undefined }
 
@@ -56,7 +56,8 @@ export function createSiteReader(requester: Requester, url: string): SiteReader 
       secrets: [token],
       readError: errorText,
     }
-    return requester.get(request, readSitePage)
+    // A page has days before those of its request.
+    return requester.get(request, (body) => readSitePage(body, requestedDays({ to: until }, requester)))
   }
 
   const page = async (table: string, until: IsoDate, again: boolean) => {
@@ -89,14 +90,14 @@ export function readCsrfToken(body: string): string {
 
 /**
  * Parses the values of a page.
- * @throws FetchFailure when the body is no page, a column has no valid day, or a value is no number
+ * @throws FetchFailure when the body is no page, a column is of another day, or a value is no number
  */
-export function readSitePage(body: string): SitePage {
+export function readSitePage(body: string, requested: AnswerDays): SitePage {
   const page = parseSourceJson(body)
   if (!isJsonObject(page) || !Object.hasOwn(page, 'columnas') || !Object.hasOwn(page, 'indicadoresRaiz')) {
     throw new FetchFailure('the answer has no "columnas" or no "indicadoresRaiz"')
   }
-  const days = readColumns(listItems(page.columnas, '"columnas"'))
+  const days = readColumns(listItems(page.columnas, '"columnas"'), requested)
   const result: SitePage = { listed: [], observations: [], oldest: [...days.values()].sort()[0] }
   const decimals = tableDecimals(page.informacionDelCuadro)
   for (const indicator of walkIndicators(listItems(page.indicadoresRaiz, '"indicadoresRaiz"'), 0)) {
@@ -155,7 +156,7 @@ async function readBackwards(
 }
 
 /** Maps the field of each value column to its day. */
-function readColumns(columns: unknown[]): Map<string, IsoDate> {
+function readColumns(columns: unknown[], requested: AnswerDays): Map<string, IsoDate> {
   if (columns.length > MOST_COLUMNS) throw new FetchFailure(`"columnas" are more than ${MOST_COLUMNS}`)
   const days = new Map<string, IsoDate>()
   for (const column of columns) {
@@ -167,7 +168,7 @@ function readColumns(columns: unknown[]): Map<string, IsoDate> {
       throw new FetchFailure(`the column "${field.slice(0, 40)}" has no day, but "${title.slice(0, 40)}"`)
     }
     if (days.has(field)) throw new FetchFailure(`the column "${field}" is there twice`)
-    days.set(field, day)
+    days.set(field, readDay(day, requested))
   }
   if (new Set(days.values()).size < days.size) throw new FetchFailure('two columns have the same day')
   return days

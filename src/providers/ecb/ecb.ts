@@ -58,7 +58,7 @@ export const ecb: Provider = {
         },
         async (body): Promise<SourceAnswer> => {
           const { readEcbRates } = await import('./rates.ts') // imported here for a faster start
-          const { unknown, ...answer } = await readEcbRates(body)
+          const { unknown, ...answer } = await readEcbRates(body, window)
           // A request without a list returns currencies that ended, too.
           for (const code of key === '' ? [] : unknown)
             notifyWeekly(`${TABLE}: unknown currency ${code}, not stored`)

@@ -2,8 +2,8 @@
 
 import { errorReason } from '../../runtime/errors.ts'
 import { excerpt } from '../json.ts'
-import { FetchFailure, type Observation, type SourceAnswer } from '../provider.ts'
-import { noValue, readPublishedValues } from '../published-value.ts'
+import { FetchFailure, type Observation, type SourceAnswer, type Window } from '../provider.ts'
+import { noValue, readDay, readPublishedValues } from '../published-value.ts'
 import { CURRENCY_CODES, seriesCode } from './catalogue.ts'
 
 /** Columns with the same value in each row: daily reference rates per euro. */
@@ -20,10 +20,10 @@ type RatesAnswer = SourceAnswer & { unknown: Set<string> }
 
 /**
  * Parses an answer. An empty body, or the head alone, is no data. A row without a value is no publication.
- * @throws FetchFailure for a head without the columns, a row of another kind of rate, a value that is no number, or a last
- * line without its end
+ * @throws FetchFailure for a head without the columns, a row of another kind of rate or another day, a wrong value, or a
+ * last line without its end
  */
-export async function readEcbRates(body: string): Promise<RatesAnswer> {
+export async function readEcbRates(body: string, window: Window): Promise<RatesAnswer> {
   const unknown = new Set<string>()
   if (body.trim() === '') return { listed: [], observations: [], unknown }
   const [head = [], ...rows] = await parseRows(body)
@@ -46,9 +46,10 @@ export async function readEcbRates(body: string): Promise<RatesAnswer> {
       continue
     }
     codes.add(currency)
+    const day = readDay(cell('TIME_PERIOD'), window)
     const value = cell('OBS_VALUE')
     if (noValue(value)) continue
-    observations.push({ code: seriesCode(currency), day: cell('TIME_PERIOD'), value, roundedTo: undefined })
+    observations.push({ code: seriesCode(currency), day, value, roundedTo: undefined })
   }
   const listed = [...codes].map((currency) => ({ code: seriesCode(currency), name: currency }))
   return { listed, observations: readPublishedValues(observations, 'plain'), unknown }

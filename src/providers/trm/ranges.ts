@@ -5,14 +5,15 @@ import { countDays } from '../../values/intervals.ts'
 import { isJsonObject, type JsonObject } from '../../values/json-object.ts'
 import { excerpt, parseLargeJson, scalarText } from '../json.ts'
 import { FetchFailure, type Observation, type Window } from '../provider.ts'
-import { noValue, readPublishedValues } from '../published-value.ts'
+import { noValue, readDay, readPublishedValues } from '../published-value.ts'
 
 const LONGEST_RANGE_DAYS = 15
 const MIDNIGHT = /^(\d{4}-\d{2}-\d{2})T00:00:00(?:\.0+)?$/
 
 /**
  * Parses the rows to one observation a day, cut to the window.
- * @throws FetchFailure for any other text, an error object, `mostRows` or more rows, or a row that is no range in pesos
+ * @throws FetchFailure for any other text, an error object, `mostRows` or more rows, or a row that is no range in pesos that
+ * meets the window
  */
 export async function readRanges(
   body: string,
@@ -36,6 +37,9 @@ function rangeDays(code: string, row: unknown, window: Window): Observation[] {
   if (to < from) throw new FetchFailure(`"vigenciahasta" ${to} is before "vigenciadesde" ${from}`)
   if (countDays({ from, to }) > LONGEST_RANGE_DAYS)
     throw new FetchFailure(`the range from ${from} to ${to} has more than ${LONGEST_RANGE_DAYS} days`)
+  // A range that was requested meets the window.
+  readDay(from, { to: window.to })
+  readDay(to, { from: window.from })
   const value = scalarText(row.valor)
   if (noValue(value)) return []
   const observations: Observation[] = []

@@ -19,7 +19,7 @@ export type ValidatedRows = {
   rejected: string[]
   /** Requested days with a rejected row, by series. */
   rejectedDays: Map<string, Set<IsoDate>>
-  /** Requested series with a row without a valid day: any day may be missing. */
+  /** Requested series with a row without a valid day, or of a later one: any day may be missing. */
   undated: Set<string>
 }
 
@@ -37,10 +37,8 @@ export function validateRows(
   const reject = (code: string, day: string, fault: string) => {
     rejected.push(`${code.slice(0, 20)} on ${day.slice(0, 32)}: ${fault}`)
     if (!codes.has(code)) return
-    if (!isIsoDate(day)) undated.add(code)
-    else if (day >= window.from && day <= window.to) {
-      rejectedDays.getOrInsertComputed(code, () => new Set()).add(day)
-    }
+    if (!isIsoDate(day) || day > window.to) undated.add(code)
+    else if (day >= window.from) rejectedDays.getOrInsertComputed(code, () => new Set()).add(day)
   }
   const dayFaults = new Map<string, string | undefined>() // a table has the same days for all its series
   const firstRates = new Map<string, Map<IsoDate, AcceptedRate>>() // by code

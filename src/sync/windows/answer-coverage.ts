@@ -102,8 +102,8 @@ export function reduceCoverage(
 }
 
 /**
- * Returns the days that had begun, and later ones with a value. A row without a day may be of any day of the window:
- * then only days with a value count.
+ * Returns the days that had begun, and later ones with a value. A row without a day, or of a later one, may be of any
+ * day. Then only days with a value count.
  */
 export function answeredDays(
   valueDays: IsoDate[],

@@ -8,8 +8,9 @@ import {
   type Provider,
   type RequestTuning,
   type SourceAnswer,
+  type Window,
 } from '../../../src/providers/provider.ts'
-import { readPublishedValues } from '../../../src/providers/published-value.ts'
+import { readDay, readPublishedValues } from '../../../src/providers/published-value.ts'
 import { createRequester } from '../../../src/providers/request.ts'
 
 const TIME_ZONE = 'Europe/Helsinki'
@@ -62,15 +63,15 @@ export const pruebas: Provider = {
     const requester = createRequester({ ...settings, timeZone: TIME_ZONE }, signal, tuning)
     const { token = '' } = settings
     return {
-      read: ({ table, window: { from, to } }) =>
+      read: ({ table, window }) =>
         requester.get(
           {
             name: table,
-            url: `${settings.url}/${table}.xml?from=${from}&to=${to}`,
+            url: `${settings.url}/${table}.xml?from=${window.from}&to=${window.to}`,
             headers: { Accept: 'application/xml', 'X-Token': token },
             secrets: [token],
           },
-          readRates,
+          (body) => readRates(body, window),
         ),
       supportsSingleSeries: false,
       exact: true,
@@ -100,7 +101,7 @@ function euroSeries(currency: string): CatalogueSeries {
  * Parses `<rates><series code="EUR.USD"/>…<day date="2026-03-24"><rate code="EUR.USD" value="1.0842"/>…</day>…</rates>`
  * @throws FetchFailure for any other or incomplete text
  */
-async function readRates(body: string): Promise<SourceAnswer> {
+async function readRates(body: string, window: Window): Promise<SourceAnswer> {
   const { Parser } = await import('htmlparser2') // lazy, because each start loads the providers
   const listed: SourceAnswer['listed'] = []
   const observations: Observation[] = []
@@ -111,7 +112,7 @@ async function readRates(body: string): Promise<SourceAnswer> {
     {
       onopentag(name, { code = '', date = '', value = '' }) {
         root ??= name
-        if (name === 'day') day = date
+        if (name === 'day') day = readDay(date, window)
         else if (name === 'series') listed.push({ code, name: code })
         else if (name === 'rate') observations.push({ code, day, value, roundedTo: undefined })
       },

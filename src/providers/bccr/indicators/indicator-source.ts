@@ -6,7 +6,7 @@ import { isJsonObject } from '../../../values/json-object.ts'
 import { parseSourceJson, scalarText } from '../../json.ts'
 import { FetchFailure, type IndicatorFacts, type IndicatorSource } from '../../provider.ts'
 import { createRequester } from '../../request.ts'
-import { publicRequest, readPublicAnswer } from '../public.ts'
+import { publicRequest, readPublicAnswer, requestedDays } from '../public.ts'
 import { catalogueNames, listedIndicators, namedIndicators } from './known.ts'
 
 const TIME_ZONE = 'America/Costa_Rica'
@@ -22,7 +22,9 @@ export const bccrIndicators: IndicatorSource = {
     return {
       async read(code, window: Interval) {
         const request = publicRequest(source, { name: code, path: `${resource(code)}/series`, window })
-        const answer = await requester.get(request, readPublicAnswer)
+        const answer = await requester.get(request, (body) =>
+          readPublicAnswer(body, requestedDays(window, requester)),
+        )
         // Nothing was published, but the bank knows the indicator: an unknown one is a 400 (upstream 1).
         if (answer.listed.length === 0) answer.listed.push({ code, name: '' })
         return answer

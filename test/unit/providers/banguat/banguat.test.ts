@@ -24,6 +24,8 @@ function answer(rows: string, total: number | string): string {
 const row = (fecha: string, venta: string, compra = venta, moneda = '2') =>
   `<Var><moneda>${moneda}</moneda><fecha>${fecha}</fecha><venta>${venta}</venta><compra>${compra}</compra></Var>`
 
+const MARCH = { from: '2026-03-01', to: '2026-03-20' }
+
 const rows = [
   ...captured.matchAll(/<fecha>(\d\d)\/(\d\d)\/(\d{4})<\/fecha><venta>([^<]*)<\/venta><compra>([^<]*)</g),
 ]
@@ -43,7 +45,12 @@ testProvider('banguat', {
     ]),
   },
   empty: { ask: ask('2026-03-21', '2026-03-21'), body: empty },
-  rewrite: ({ value }) => captured.replace(/(?<=<(?:venta|compra)>)[^<]+/g, value),
+  rewrite: ({ value, day }) =>
+    captured
+      .replace(/(?<=<(?:venta|compra)>)[^<]+/g, value)
+      .replace(/(?<=<fecha>)[^<]+/g, (text) =>
+        day(text.split('/').reverse().join('-')).split('-').reverse().join('/'),
+      ),
   wrong: [
     fault,
     captured.replace('<TotalItems>20', '<TotalItems>21'),
@@ -84,7 +91,7 @@ test('a window is a SOAP call to TipoCambioRango, as the one that was recorded',
 
 test('rows are read in any order, and sides may differ', async () => {
   const body = answer(row('02/03/2026', '7.70', '7.60') + row('01/03/2026', '7.65'), 2)
-  const { observations } = await readDollar(body)
+  const { observations } = await readDollar(body, MARCH)
   assert.deepEqual(
     observations.map(({ code, day, value }) => `${code} ${day} ${value}`),
     [
@@ -107,9 +114,10 @@ test('another currency is dropped, and named once a week', async (t) => {
   assert.deepEqual(connection.notices(), [])
 })
 
-test('readDollar leaves out a side without a value; a text that is no day stays for the sync to reject', async () => {
+test('readDollar leaves out a side without a value', async () => {
   const { observations } = await readDollar(
-    answer(row('02/03/2026', 'n.d.', '7.6') + row('2026-03-03', '7.7'), 2),
+    answer(row('02/03/2026', 'n.d.', '7.6') + row('03/03/2026', '7.7'), 2),
+    MARCH,
   )
   assert.deepEqual(
     observations.map(({ code, day }) => `${code} ${day}`),
@@ -124,13 +132,15 @@ const failures: [title: string, body: string, message: RegExp][] = [
     captured.replace('<TotalItems>20', '<TotalItems>19'),
     /^"TotalItems" is 19, but the answer has 20 rows$/,
   ],
+  ['a text that is no day', answer(row('2026-3-3', '7.7'), 1), /^a row has no day, but "2026-3-3"$/],
+  ['the month first', answer(row('03/13/2026', '7.7'), 1), /^a row has no day, but "2026-13-03"$/],
   ['a missing element', answer('<Var><moneda>2</moneda></Var>', 1), /^a row has no fecha$/],
   ['a document type', '<!DOCTYPE a><a/>', /^the answer is not valid XML: the XML has a document type$/],
   ['HTML', '<html><body>portal</body></html>', /^the answer has no Envelope$/],
 ]
 for (const [title, body, message] of failures) {
   test(`the failure of readDollar names ${title}`, async () => {
-    await assert.rejects(readDollar(body), (error) => {
+    await assert.rejects(readDollar(body, MARCH), (error) => {
       assert.ok(error instanceof FetchFailure)
       assert.match(error.message, message)
       return true

@@ -40,7 +40,10 @@ testProvider('banxico', {
     ask: ask('2026-03-14', '2026-03-15'),
     body: answer(...series.map(({ idSerie, titulo }) => ({ idSerie, titulo }))),
   },
-  rewrite: ({ value }) => captured.replace(/(?<="dato":")[^"]+/g, value),
+  rewrite: ({ value, day }) =>
+    captured
+      .replace(/(?<="dato":")[^"]+/g, value)
+      .replace(/(?<="fecha":")[^"]+/g, (text) => day(isoDay(text)).split('-').reverse().join('/')),
   wrong: ['{"bmx":{}}', '{"bmx":{"series":{}}}', '[]', answer({ ...series[0], datos: ['x'] as never })],
 })
 
@@ -73,6 +76,7 @@ test('N/E is no value, thousands commas are removed, and `datos` may be absent',
   const pound = { ...series[4], datos: [{ fecha: '02/10/2026', dato: '1,023.4500' }] }
   const { observations, listed } = await readSieAnswer(
     answer(dollar, pound, { idSerie: 'SF46410', titulo: 'Euro' }),
+    { from: '2026-10-01', to: '2026-10-02' },
   )
   assert.deepEqual(observations, [
     { code: 'SF46407', day: '2026-10-02', value: '1023.4500', roundedTo: undefined },

@@ -10,6 +10,14 @@ const captured = (name: string) =>
 const alone = { table: '1', indicator: '317' }
 const before = { from: '1970-01-01', to: '1970-01-31' }
 
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+
+/** Formats a day as the title of a column: `21 mar 2026`. */
+function pageTitle(day: string): string {
+  const [year, month, date] = day.split('-')
+  return `${date} ${MONTHS[Number(month) - 1]} ${year}`
+}
+
 testProvider('bccr with a token', {
   provider: bccr,
   token: 'operator-secret.token',
@@ -32,11 +40,10 @@ testProvider('bccr with a token', {
     days: { from: '2026-09-18', to: '2026-09-18' },
   },
   // A JSON number has no comma.
-  rewrite: ({ value }) =>
-    captured('public-series-317').replace(
-      /(?<="valorDatoPorPeriodo": )[\d.]+/g,
-      (text) => `"${value(text)}"`,
-    ),
+  rewrite: ({ value, day }) =>
+    captured('public-series-317')
+      .replace(/(?<="valorDatoPorPeriodo": )[\d.]+/g, (text) => `"${value(text)}"`)
+      .replace(/(?<="fecha": ")[^"]+/g, day),
   wrong: [
     '[]',
     '{}',
@@ -64,7 +71,13 @@ testProvider("bccr's website", {
     ask: { ...alone, window: before },
     body: '{"columnas":[{"field":"nombre"}],"indicadoresRaiz":[]}',
   },
-  rewrite: ({ value }) => captured('site-table-1').replace(/(?<="serie\d+Ingles": ")[^"]+/g, value),
+  rewrite: ({ value, day }) =>
+    captured('site-table-1')
+      .replace(/(?<="serie\d+Ingles": ")[^"]+/g, value)
+      .replace(/(?<="tituloIngles": ")\d\d mar 2026/g, (title) =>
+        pageTitle(day(`2026-03-${title.slice(0, 2)}`)),
+      ),
+  sendsEarlierDays: true,
   wrong: ['[]', '{}', '"x"', '{"estado":true,"datos":[]}', '{"columnas":{},"indicadoresRaiz":[]}'],
   signOn: (path) => (path.endsWith('/GenereCSRF') ? 'csrf.token' : undefined),
 })

@@ -7,8 +7,11 @@ import { FetchFailure, type Window } from '../../../../src/providers/provider.ts
 const fixture = (name: string) =>
   readFileSync(new URL(`../../../fixtures/bccr/${name}`, import.meta.url), 'utf8')
 
+/** Reads an answer to a request for any days. */
+const readAnswer = (body: string) => readPublicAnswer(body, {})
+
 test('readPublicAnswer reads an indicator with the digits of the source', async () => {
-  assert.deepEqual(await readPublicAnswer(fixture('public-series-317.json')), {
+  assert.deepEqual(await readAnswer(fixture('public-series-317.json')), {
     listed: [{ code: '317', name: 'Tipo cambio compra' }],
     observations: [
       { code: '317', day: '2026-09-17', value: '443.43', roundedTo: undefined },
@@ -19,7 +22,7 @@ test('readPublicAnswer reads an indicator with the digits of the source', async 
 })
 
 test('readPublicAnswer reads a table, and lists indicators without values', async () => {
-  const answer = await readPublicAnswer(fixture('public-table-520.json'))
+  const answer = await readAnswer(fixture('public-table-520.json'))
   assert.deepEqual(
     answer.listed.map(({ code }) => code),
     ['333', '21766', '99001'],
@@ -35,7 +38,7 @@ test('readPublicAnswer reads a table, and lists indicators without values', asyn
 })
 
 test('readPublicAnswer reads a captured table with a Sunday', async () => {
-  assert.deepEqual(await readPublicAnswer(fixture('public-table-491.json')), {
+  assert.deepEqual(await readAnswer(fixture('public-table-491.json')), {
     listed: [{ code: '318', name: 'Tipo cambio venta' }],
     observations: [{ code: '318', day: '2026-02-08', value: '496.44000000', roundedTo: undefined }],
   })
@@ -44,7 +47,7 @@ test('readPublicAnswer reads a captured table with a Sunday', async () => {
 test('readPublicAnswer lists an indicator with null rows only', async () => {
   const row = '{"fecha":"2026-01-01","valorDatoPorPeriodo":null}'
   const body = wrapEntries(`{"codigoIndicador":"333","nombreIndicador":"Euro","series":[${row}]}`)
-  assert.deepEqual(await readPublicAnswer(body), {
+  assert.deepEqual(await readAnswer(body), {
     listed: [{ code: '333', name: 'Euro' }],
     observations: [],
   })
@@ -94,9 +97,9 @@ for (const [title, status, message, days] of unsynchronized) {
 }
 
 test('readPublicAnswer accepts an answer without data', async () => {
-  assert.deepEqual(await readPublicAnswer(fixture('public-no-data.json')), { listed: [], observations: [] })
+  assert.deepEqual(await readAnswer(fixture('public-no-data.json')), { listed: [], observations: [] })
   const empty = wrapEntries('{"codigoIndicador":"317","nombreIndicador":"x","series":[]}')
-  assert.deepEqual(await readPublicAnswer(empty), { listed: [{ code: '317', name: 'x' }], observations: [] })
+  assert.deepEqual(await readAnswer(empty), { listed: [{ code: '317', name: 'x' }], observations: [] })
 })
 
 const rows: [title: string, row: string, observed: [day: string, value: string] | undefined][] = [
@@ -118,8 +121,6 @@ const rows: [title: string, row: string, observed: [day: string, value: string] 
     '{"fecha":"2026-01-02T00:00:00-06:00","valorDatoPorPeriodo":1}',
     ['2026-01-02', '1'],
   ],
-  ['an odd day, for others to reject', '{"fecha":"02/01/2026","valorDatoPorPeriodo":1}', ['02/01/2026', '1']],
-  ['an absent day, for others to reject', '{"valorDatoPorPeriodo":1}', ['', '1']],
   [
     'a value that is no number, for others to reject',
     '{"fecha":"2026-01-02","valorDatoPorPeriodo":"n.d."}',
@@ -130,13 +131,10 @@ const rows: [title: string, row: string, observed: [day: string, value: string] 
     '{"__proto__":{"fecha":"x"},"fecha":"2026-01-02","valorDatoPorPeriodo":1}',
     ['2026-01-02', '1'],
   ],
-  ['a day only in a prototype', '{"__proto__":{"fecha":"2026-01-02"},"valorDatoPorPeriodo":1}', ['', '1']],
 ]
 for (const [title, row, observed] of rows) {
   test(`readPublicAnswer reads a row with ${title}`, async () => {
-    const { observations } = await readPublicAnswer(
-      wrapEntries(`{"codigoIndicador":"317","series":[${row}]}`),
-    )
+    const { observations } = await readAnswer(wrapEntries(`{"codigoIndicador":"317","series":[${row}]}`))
     assert.deepEqual(
       observations.map(({ day, value }) => [day, value]),
       observed ? [observed] : [],
@@ -145,7 +143,7 @@ for (const [title, row, observed] of rows) {
 }
 
 test('readPublicAnswer reads codes that are texts or numbers', async () => {
-  const answer = await readPublicAnswer(
+  const answer = await readAnswer(
     wrapEntries('{"codigoIndicador":318,"series":[{"fecha":"2026-01-02","valorDatoPorPeriodo":2}]}'),
   )
   assert.equal(answer.observations[0]?.code, '318')
@@ -154,14 +152,11 @@ test('readPublicAnswer reads codes that are texts or numbers', async () => {
 test('readPublicAnswer lists a repeated indicator once', async () => {
   const twice =
     '{"codigoIndicador":"317","nombreIndicador":"a"},{"codigoIndicador":"317","nombreIndicador":"b"}'
-  assert.deepEqual((await readPublicAnswer(wrapEntries(twice))).listed, [{ code: '317', name: 'a' }])
+  assert.deepEqual((await readAnswer(wrapEntries(twice))).listed, [{ code: '317', name: 'a' }])
 })
 
 test('readPublicAnswer skips a heading, without code and rows', async () => {
-  assert.deepEqual(
-    (await readPublicAnswer(wrapEntries('{"nombreIndicador":"Europa","series":null}'))).listed,
-    [],
-  )
+  assert.deepEqual((await readAnswer(wrapEntries('{"nombreIndicador":"Europa","series":null}'))).listed, [])
 })
 
 const failures: [title: string, body: string, message: RegExp][] = [
@@ -179,11 +174,15 @@ const failures: [title: string, body: string, message: RegExp][] = [
   ['an indicator that is none', wrapEntries('7'), /not an indicator/],
   ['series that is no list', wrapEntries('{"codigoIndicador":"317","series":{}}'), /"series" is not a list/],
   ['a row that is none', wrapEntries('{"codigoIndicador":"317","series":[7]}'), /not a row/],
+  ['an odd day', wrapRow('{"fecha":"02/01/2026","valorDatoPorPeriodo":1}'), /has no day, but "02\/01\/2026"/],
+  ['an absent day', wrapRow('{"valorDatoPorPeriodo":1}'), /has no day, but ""/],
+  ['an absent day without a value', wrapRow('{"valorDatoPorPeriodo":null}'), /has no day, but ""/],
   [
-    'a nested value',
-    wrapEntries('{"codigoIndicador":"317","series":[{"fecha":"2026-01-02","valorDatoPorPeriodo":{"a":1}}]}'),
-    /not a decimal/,
+    'a day only in a prototype',
+    wrapRow('{"__proto__":{"fecha":"2026-01-02"},"valorDatoPorPeriodo":1}'),
+    /no day/,
   ],
+  ['a nested value', wrapRow('{"fecha":"2026-01-02","valorDatoPorPeriodo":{"a":1}}'), /not a decimal/],
   [
     'values of nobody',
     wrapEntries('{"series":[{"fecha":"2026-01-02","valorDatoPorPeriodo":1}]}'),
@@ -193,10 +192,27 @@ const failures: [title: string, body: string, message: RegExp][] = [
 for (const [title, body, message] of failures) {
   test(`readPublicAnswer rejects ${title}`, async () => {
     await assert.rejects(
-      () => readPublicAnswer(body),
+      () => readAnswer(body),
       (error) => error instanceof FetchFailure && message.test(error.message),
     )
   })
+}
+
+test('readPublicAnswer leaves rows later than tomorrow to the sync, and refuses other days', async () => {
+  const body = wrapRow('{"fecha":"2026-01-05","valorDatoPorPeriodo":1}')
+  const days = { from: '2026-01-01', to: '2026-01-03' }
+  const { observations } = await readPublicAnswer(body, { ...days, tomorrow: '2026-01-04' })
+  assert.equal(observations.length, 1)
+  const message = 'days to 2026-01-03 were requested, a row is of 2026-01-05'
+  for (const tomorrow of ['2026-01-05', undefined])
+    await assert.rejects(readPublicAnswer(body, { ...days, tomorrow }), { message })
+  await assert.rejects(readPublicAnswer(body, { from: '2026-01-06', to: '2026-01-07' }), {
+    message: 'days from 2026-01-06 were requested, a row is of 2026-01-05',
+  })
+})
+
+function wrapRow(row: string): string {
+  return wrapEntries(`{"codigoIndicador":"317","series":[${row}]}`)
 }
 
 function wrapEntries(entries: string): string {

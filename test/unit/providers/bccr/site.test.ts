@@ -14,9 +14,12 @@ const page = ({ decimals = '2', columns = column('15 dec 2025'), indicators = ''
 const indicator = (series: string) =>
   `{"idIndicador":317,"nombreEspanol":"Compra","indicadores":[],"series":${series}}`
 
+/** Reads a page of any days. */
+const readPage = (body: string) => readSitePage(body, {})
+
 test('readSitePage reads a captured page', () => {
   const file = new URL('../../../fixtures/bccr/site-table-1.json', import.meta.url)
-  const { listed, observations, oldest } = readSitePage(readFileSync(file, 'utf8'))
+  const { listed, observations, oldest } = readPage(readFileSync(file, 'utf8'))
   assert.equal(oldest, '2026-03-21')
   assert.deepEqual(listed, [
     { code: '317', name: 'Compra' },
@@ -40,7 +43,7 @@ const values: [title: string, series: string, observed: [value: string, roundedT
 ]
 for (const [title, series, observed] of values) {
   test(`readSitePage reads ${title}`, () => {
-    const { listed, observations } = readSitePage(page({ indicators: indicator(series) }))
+    const { listed, observations } = readPage(page({ indicators: indicator(series) }))
     assert.equal(listed.length, 1)
     assert.deepEqual(
       observations.map(({ day, value, roundedTo }) => [day, value, roundedTo]),
@@ -52,25 +55,25 @@ for (const [title, series, observed] of values) {
 test('readSitePage reads nested indicators and skips headings', () => {
   const inner = `{"idIndicador":333,"nombreEspanol":"Euro","indicadores":null,"series":{"serie1Ingles":"1.17"}}`
   const outer = `{"idIndicador":0,"nombreEspanol":"Europa","indicadores":[${inner}],"series":{"serie1Ingles":""}}`
-  const answer = readSitePage(page({ indicators: outer }))
+  const answer = readPage(page({ indicators: outer }))
   assert.deepEqual(answer.listed, [{ code: '333', name: 'Euro' }])
   assert.equal(answer.observations.length, 1)
 })
 
 test('readSitePage accepts a page without columns as empty', () => {
   const nothing = { listed: [], observations: [], oldest: undefined }
-  assert.deepEqual(readSitePage(page({ columns: '' })), nothing)
-  assert.deepEqual(readSitePage('{"columnas":null,"indicadoresRaiz":null}'), nothing)
+  assert.deepEqual(readPage(page({ columns: '' })), nothing)
+  assert.deepEqual(readPage('{"columnas":null,"indicadoresRaiz":null}'), nothing)
 })
 
 test('readSitePage limits the columns', () => {
   const columns = Array.from({ length: 300 }, (_, at) => column('01 jan 2026', at)).join()
-  assert.throws(() => readSitePage(page({ columns })), /"columnas" are more than 200/)
+  assert.throws(() => readPage(page({ columns })), /"columnas" are more than 200/)
 })
 
 test('readSitePage finds the oldest day in any column', () => {
   const columns = [column('01 jan 2026', 1), column('31 dec 2025', 2), column('02 Jan 2026', 3)].join()
-  assert.equal(readSitePage(page({ columns })).oldest, '2025-12-31')
+  assert.equal(readPage(page({ columns })).oldest, '2025-12-31')
 })
 
 const nested = `${'{"idIndicador":1,"indicadores":['.repeat(40)}${']}'.repeat(40)}`
@@ -95,7 +98,7 @@ const failures: [title: string, body: string, message: RegExp][] = [
 for (const [title, body, message] of failures) {
   test(`readSitePage rejects ${title}`, () => {
     assert.throws(
-      () => readSitePage(body),
+      () => readPage(body),
       (error) => error instanceof FetchFailure && message.test(error.message),
     )
   })

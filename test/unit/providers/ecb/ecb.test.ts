@@ -44,7 +44,8 @@ testProvider('ecb', {
   },
   empty: { ask: ask('2026-03-14', '2026-03-15'), body: '' },
   // A cell with a comma needs quotes.
-  rewrite: ({ value }) => whole.replace(/[\d.]+(?=\r\n)/g, (text) => `"${value(text)}"`),
+  rewrite: ({ value, day }) =>
+    whole.replace(/[\d.]+(?=\r\n)/g, (text) => `"${value(text)}"`).replace(/\d{4}-\d\d-\d\d/g, day),
   wrong: [
     'KEY,TIME_PERIOD,OBS_VALUE\r\nx,2026-03-11,1\r\n',
     table('EXR.M.USD.EUR.SP00.A,M,USD,EUR,SP00,A,2026-03,1.1'),
@@ -114,6 +115,7 @@ test('a row without a value is no publication, and lists its currency', async ()
       line('USD', '2004-05-03', '1.1927'),
       line('JPY', '2004-05-01', 'NaN'),
     ),
+    { from: '2004-05-01', to: '2004-05-03' },
   )
   assert.deepEqual(
     observations.map(({ day, value }) => `${day} ${value}`),
@@ -127,7 +129,7 @@ test('a row without a value is no publication, and lists its currency', async ()
 
 test('an empty body and the head alone are no data', async () => {
   for (const body of ['', '\r\n', `${HEAD}\r\n`]) {
-    const { observations, listed } = await readEcbRates(body)
+    const { observations, listed } = await readEcbRates(body, WEEK.window)
     assert.deepEqual([observations, listed], [[], []])
   }
 })
@@ -136,7 +138,7 @@ test('columns are found by name, and quotes are understood', async () => {
   const body =
     'KEY,TITLE,FREQ,CURRENCY,CURRENCY_DENOM,EXR_TYPE,EXR_SUFFIX,OBS_STATUS,TIME_PERIOD,OBS_VALUE\r\n' +
     'EXR.D.USD.EUR.SP00.A,"US dollar, ""spot""",D,USD,EUR,SP00,A,A,2026-03-11,1.1549\r\n'
-  const { observations } = await readEcbRates(body)
+  const { observations } = await readEcbRates(body, WEEK.window)
   assert.deepEqual(observations, [
     { code: 'D.USD.EUR.SP00.A', day: '2026-03-11', value: '1.1549', roundedTo: undefined },
   ])
@@ -160,7 +162,7 @@ const failures: [title: string, body: string, message: RegExp][] = [
 ]
 for (const [title, body, message] of failures) {
   test(`the failure of readEcbRates names ${title}`, async () => {
-    await assert.rejects(readEcbRates(body), (error) => {
+    await assert.rejects(readEcbRates(body, WEEK.window), (error) => {
       assert.ok(error instanceof FetchFailure)
       assert.match(error.message, message)
       return true

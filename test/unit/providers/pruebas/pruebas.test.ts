@@ -29,6 +29,6 @@ testProvider('pruebas', {
     ask: { table: 'daily', indicator: undefined, window: { from: '2026-03-21', to: '2026-03-22' } },
     body: `<rates>${series}</rates>`,
   },
-  rewrite: ({ value }) => body.replace(/(?<=value=")[^"]*/g, value),
+  rewrite: ({ value, day }) => body.replace(/(?<=value=")[^"]*/g, value).replace(/(?<=date=")[^"]*/g, day),
   wrong: ['{"rates":[]}', '<quotes><rates></rates></quotes>', 'rates'],
 })

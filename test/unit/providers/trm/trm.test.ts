@@ -40,20 +40,29 @@ testProvider('trm', {
     ],
   },
   empty: { ask: ask('1970-01-01', '1970-12-31'), body: '[]' },
-  rewrite: ({ value }) => captured.replace(/(?<="valor":")[^"]+/g, value),
+  rewrite: ({ value, day }) =>
+    captured.replace(/(?<="valor":")[^"]+/g, value).replace(/\d{4}-\d\d-\d\d(?=T)/g, day),
   wrong: [
     '{"code":"query.soql.no-such-column","error":true,"message":"No such column: valr"}',
     '{}',
     '[[]]',
     JSON.stringify([range('1.02', '2026-03-17', '2026-03-17', 'EUR')]),
     JSON.stringify([range('3700', '2026-03-18', '2026-03-17')]),
-    JSON.stringify([range('3700', '2026-03-01', '2026-03-16')]),
+    JSON.stringify([range('3700', '2026-03-03', '2026-03-18')]),
     '[{"valor":"3700","unidad":"COP","vigenciadesde":"2026-03-17","vigenciahasta":"2026-03-17T00:00:00.000"}]',
     '[{"valor":"3700","unidad":"COP","vigenciadesde":"2026-02-30T00:00:00.000","vigenciahasta":"2026-03-17T00:00:00.000"}]',
     '[{"valor":"3700","unidad":"COP","vigenciadesde":"2026-03-17T05:00:00.000","vigenciahasta":"2026-03-17T05:00:00.000"}]',
     '[{"valor":"3700","unidad":"COP"}]',
   ],
 })
+
+/** The captured rows that are valid on a day from the first to the last. */
+function capturedRows(from: string, to: string): string {
+  const rows = JSON.parse(captured) as ReturnType<typeof range>[]
+  return JSON.stringify(
+    rows.filter((one) => one.vigenciadesde.slice(0, 10) <= to && one.vigenciahasta >= from),
+  )
+}
 
 async function open(t: TestContext, body: string, headers: Record<string, string> = {}) {
   const source = await startFaultySource(t, { body, headers })
@@ -65,7 +74,7 @@ async function open(t: TestContext, body: string, headers: Record<string, string
 }
 
 test('a window requests the rows that are valid on one of its days', async (t) => {
-  const { source, connection } = await open(t, captured)
+  const { source, connection } = await open(t, capturedRows('2026-03-22', '2026-03-23'))
   await connection.read(ask('2026-03-22', '2026-03-23'))
   const [seen] = source.seen
   const { pathname, searchParams } = new URL(seen?.path ?? '', source.url)
@@ -79,9 +88,10 @@ test('a window requests the rows that are valid on one of its days', async (t) =
 })
 
 test('a range over an edge of the window has the days within it alone', async (t) => {
-  const { connection } = await open(t, captured)
-  const days = async (from: string, to: string) =>
-    (await connection.read(ask(from, to))).observations.map(({ day, value }) => `${day} ${value}`)
+  const days = async (from: string, to: string) => {
+    const { connection } = await open(t, capturedRows(from, to))
+    return (await connection.read(ask(from, to))).observations.map(({ day, value }) => `${day} ${value}`)
+  }
   assert.deepEqual(await days('2026-03-22', '2026-03-23'), ['2026-03-22 3704.87', '2026-03-23 3704.87'])
   assert.deepEqual(await days('2026-03-20', '2026-03-21'), ['2026-03-20 3692.48', '2026-03-21 3704.87'])
 })
@@ -119,8 +129,18 @@ const faults: [title: string, body: string, message: RegExp][] = [
   ],
   [
     'a long range',
-    JSON.stringify([range('1', '2026-03-01', '2026-03-16')]),
-    /^the range from 2026-03-01 to 2026-03-16/,
+    JSON.stringify([range('1', '2026-03-03', '2026-03-18')]),
+    /^the range from 2026-03-03 to 2026-03-18/,
+  ],
+  [
+    'a range before the window',
+    JSON.stringify([range('1', '2026-03-15', '2026-03-16')]),
+    /^days from 2026-03-17 were requested, a row is of 2026-03-16$/,
+  ],
+  [
+    'a range after the window',
+    JSON.stringify([range('1', '2026-03-18', '2026-03-19')]),
+    /^days to 2026-03-17 were requested, a row is of 2026-03-18$/,
   ],
   [
     'a cut list',
