@@ -310,9 +310,10 @@ export class UnsynchronizedFailure extends FetchFailure {
 export function completeAnswer(newer: SourceAnswer, older: SourceAnswer): SourceAnswer {
   const listed = new Set(newer.listed.map(({ code }) => code))
   const isOnlyInOlder = ({ code }: { code: string }) => !listed.has(code)
+  const leftOut = [...(newer.leftOut ?? []), ...(older.leftOut ?? []).filter((code) => !listed.has(code))]
   return {
     listed: [...newer.listed, ...older.listed.filter(isOnlyInOlder)],
     observations: [...newer.observations, ...older.observations.filter(isOnlyInOlder)],
-    ...(newer.leftOut && { leftOut: newer.leftOut }),
+    ...(leftOut.length > 0 && { leftOut: [...new Set(leftOut)] }),
   }
 }

@@ -61,11 +61,20 @@ export function laterReplies({ valid, rewrite }: ProviderSample): [string, Reply
   ]
 }
 
+/** Returns the valid body cut at 40 places, and at the last ends of its lines. */
+export function cutBodies({ valid: { body } }: ProviderSample): string[] {
+  const whole = body.trimEnd()
+  const lineEnds = [...body.matchAll(/\n/g)].map(({ index }) => index + 1).filter((end) => end < whole.length)
+  const places = Array.from({ length: 40 }, (_, at) => Math.floor(((at + 1) * whole.length) / 41))
+  return [...places, ...lineEnds.slice(-20)].map((end) => body.slice(0, end))
+}
+
 /** Returns what a sync would store or cover wrongly of an answer to the valid request. */
 export function wrongOutcome({ valid }: ProviderSample, answer: SourceAnswer): string[] {
   const { window } = valid.ask
   const values = new Map(valid.values.map(([code, day, value]) => [`${code} ${day}`, value]))
   const codes = new Set(valid.values.map(([code]) => code))
+  const listedCodes = new Set(answer.listed.map(({ code }) => code))
   const { accepted, rejectedDays, undated } = validateRows(answer.observations, codes, window)
   const acceptedValues = new Map(accepted.map(({ code, day, value }) => [`${code} ${day}`, value]))
   const wrong = [...acceptedValues]
@@ -75,7 +84,12 @@ export function wrongOutcome({ valid }: ProviderSample, answer: SourceAnswer): s
     const valueDays = accepted.filter((one) => one.code === code).map((one) => one.day)
     const covered = answeredDays(valueDays, undated.has(code), window, window.to)
     const isCovered = covered.some((one) => intersects(one, { from: day, to: day }))
-    if (isCovered && !acceptedValues.has(`${code} ${day}`) && !rejectedDays.get(code)?.has(day))
+    if (
+      isCovered &&
+      listedCodes.has(code) &&
+      !acceptedValues.has(`${code} ${day}`) &&
+      !rejectedDays.get(code)?.has(day)
+    )
       wrong.push(`covered ${code} ${day}`)
   }
   return wrong

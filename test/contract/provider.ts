@@ -16,7 +16,7 @@ import { canonicalNumber } from '../../src/values/decimal.ts'
 import { until } from '../support/terminal.ts'
 import { testDeclaration } from './declaration.ts'
 import { type FaultySource, type Manner, type Reply, startFaultySource } from './faulty-source.ts'
-import { harmfulReplies, laterReplies, wrongOutcome } from './harms.ts'
+import { cutBodies, harmfulReplies, laterReplies, wrongOutcome } from './harms.ts'
 
 /** Request with the body of its answer. */
 export type Exchange = { ask: FetchRequest; body: string }
@@ -116,6 +116,18 @@ export function testProvider(name: string, sample: ProviderSample): void {
       if (answer) assert.deepEqual(wrongOutcome(sample, answer), [])
     })
   }
+
+  test(`${name}: a body that ends early covers no day whose value it lacks`, async (t) => {
+    const { session, source } = await open(t, sample, { body: valid.body })
+    for (const body of cutBodies(sample)) {
+      source.manner = { body }
+      const answer = await session.read({ ...valid.ask, again: true }).catch((error) => {
+        assert.ok(isFailureWithoutSecret(token)(error))
+        return undefined
+      })
+      if (answer) assert.deepEqual(wrongOutcome(sample, answer), [], body.slice(-80))
+    }
+  })
 
   const refusals: [title: string, manner: Manner, message: RegExp][] = [
     ['HTTP 403', { status: 403, body: '' }, /HTTP 403.* \(it refuses the User-Agent "cambista\/test"/],

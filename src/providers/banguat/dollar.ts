@@ -39,6 +39,8 @@ export async function readDollar(body: string, window: Window): Promise<RangeAns
     if (currency === DOLLAR) observations.push(...dollarSides(row, window))
     else unknown.add(excerpt(currency, 20))
   }
+  if (rows.length > 0 && rows.every((row) => childText(row, 'moneda') !== DOLLAR))
+    throw new FetchFailure('no row is of the dollar')
   const listed =
     observations.length > 0 ? SIDES.map((side) => ({ code: `${DOLLAR}.${side}`, name: side })) : []
   return { listed, observations: readPublishedValues(observations, 'plain'), unknown }

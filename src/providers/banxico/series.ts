@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../values/json-object.ts'
 import { excerpt, listItems, parseLargeJson, parseSourceJson, scalarText } from '../json.ts'
 import { FetchFailure, type Observation, type SourceAnswer, type Window } from '../provider.ts'
 import { noValue, readPublishedValues, readSlashDay } from '../published-value.ts'
-import { titleWord } from './catalogue.ts'
+import { SERIES_IDS, titleWord } from './catalogue.ts'
 
 /** An answer that is an error of the service. */
 export class ErrorAnswer extends FetchFailure {}
@@ -14,7 +14,7 @@ type SeriesAnswer = SourceAnswer & { refusedTitles: string[]; unknown: string[] 
 
 /**
  * Parses an answer. A series with another title than expected is left out of the coverage.
- * @throws ErrorAnswer for an error of the service, FetchFailure for any other document
+ * @throws ErrorAnswer for an error of the service, FetchFailure for any other document, or one without all series
  */
 export async function readSieAnswer(body: string, window: Window): Promise<SeriesAnswer> {
   const document = await parseLargeJson(body)
@@ -42,6 +42,9 @@ export async function readSieAnswer(body: string, window: Window): Promise<Serie
       answer.refusedTitles.push(`${id} is not ${word} but "${excerpt(title, 80)}", not stored`)
     }
   }
+  const ids = new Set([...answer.listed.map(({ code }) => code), ...leftOut])
+  const missing = SERIES_IDS.find((id) => !ids.has(id))
+  if (missing !== undefined) throw new FetchFailure(`the answer has no ${missing}`)
   answer.observations = readPublishedValues(answer.observations, 'thousands')
   return leftOut.length > 0 ? { ...answer, leftOut } : answer
 }

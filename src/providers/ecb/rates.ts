@@ -1,6 +1,7 @@
 // CSV of the dataflow EXR: an observation a row, with columns found by name.
 
 import { errorReason } from '../../runtime/errors.ts'
+import { type IsoDate, latest } from '../../values/dates.ts'
 import { excerpt } from '../json.ts'
 import { FetchFailure, type Observation, type SourceAnswer, type Window } from '../provider.ts'
 import { noValue, readDay, readPublishedValues } from '../published-value.ts'
@@ -20,6 +21,7 @@ type RatesAnswer = SourceAnswer & { unknown: Set<string> }
 
 /**
  * Parses an answer. An empty body, or the head alone, is no data. A row without a value is no publication.
+ * Currencies share their days. A currency that ends before the others may be cut, and is left out of the coverage.
  * @throws FetchFailure for a head without the columns, a row of another kind of rate or another day, a wrong value, or a
  * last line without its end
  */
@@ -51,8 +53,15 @@ export async function readEcbRates(body: string, window: Window): Promise<RatesA
     if (noValue(value)) continue
     observations.push({ code: seriesCode(currency), day, value, roundedTo: undefined })
   }
-  const listed = [...codes].map((currency) => ({ code: seriesCode(currency), name: currency }))
-  return { listed, observations: readPublishedValues(observations, 'plain'), unknown }
+  const ends = new Map<string, IsoDate>()
+  for (const { code, day } of observations) ends.set(code, latest(day, ends.get(code) ?? day))
+  const end = [...ends.values()].reduce(latest, window.from)
+  const leftOut = [...ends].filter(([, day]) => day < end).map(([code]) => code)
+  const listed = [...codes]
+    .map((currency) => ({ code: seriesCode(currency), name: currency }))
+    .filter(({ code }) => !leftOut.includes(code))
+  const values = readPublishedValues(observations, 'plain')
+  return { listed, observations: values, unknown, ...(leftOut.length > 0 && { leftOut }) }
 }
 
 async function parseRows(body: string): Promise<string[][]> {

@@ -73,7 +73,9 @@ export const trm: Provider = {
           isFixed: true as const,
         }
         const { observations, isOutOfDate } = await requester.get(request, async (body, headers) => ({
-          observations: await readRanges(body, window, { code: TRM, mostRows: MOST_ROWS }),
+          observations: await readRanges(body, window, {
+            ...{ code: TRM, mostRows: MOST_ROWS, today: requester.sourceDay() },
+          }),
           isOutOfDate: headers.get('x-soda2-data-out-of-date') === 'true',
         }))
         if (isOutOfDate)

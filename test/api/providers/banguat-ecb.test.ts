@@ -8,6 +8,8 @@ import { examine } from '../../../src/domain/operations/doctor/doctor.ts'
 import { banguat } from '../../../src/providers/banguat/banguat.ts'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
 import { ecb } from '../../../src/providers/ecb/ecb.ts'
+import { selectCoverage } from '../../../src/store/rates/coverage.ts'
+import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { canonicalNumber } from '../../../src/values/decimal.ts'
 import { startTestApp, type TestAppOptions } from '../../support/app.ts'
 import { startBanguat } from '../../support/sources/banguat.ts'
@@ -20,6 +22,7 @@ type Points = { points: { rate_date: string; value: string }[] }
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures')
 const listen = { compat: { open: 'any', serveRounded: false } } as const
+const ZAR = 'D.ZAR.EUR.SP00.A'
 const EVENING = '2026-03-18T23:00:00Z'
 
 async function start(t: TestContext, bank: TestAppOptions['bank'] = {}) {
@@ -99,6 +102,25 @@ test('each captured value is answered digit for digit, under fixed ids', async (
     })
     assert.deepEqual(values.get(`2.${side}`), expected.slice(0, 18), side)
   }
+})
+
+test('a currency whose last rows are cut is not covered, until an answer has them', ofSqlite, async (t) => {
+  const app = await start(t)
+  const db = openDatabase(app.dataDir)
+  t.after(() => db.destroy())
+  const days = async () => {
+    const series = (await app.json<Json[]>('/api/v1/series')).find((one) => one.external_code === ZAR)
+    const covered = await selectCoverage(db)
+    return (covered.get(Number(series?.id)) ?? []).map(({ from, to }) => `${from} ${to}`)
+  }
+  app.frankfurt.correct = (body) => body.split('\r\n').slice(0, -3).join('\r\n').concat('\r\n')
+  await app.sync()
+  assert.deepEqual(await days(), ['2026-03-01 2026-03-04', '2026-03-19 2026-03-19'], 'days without values')
+  const [first, second] = app.frankfurt.requests.map(({ url }) => url.search)
+  assert.equal(first, second, 'requested again')
+  app.frankfurt.correct = undefined
+  await app.sync()
+  assert.deepEqual(await days(), ['2026-03-01 2026-03-19'])
 })
 
 test('a conversion to quetzales is that of one source, and no route uses two', async (t) => {

@@ -23,13 +23,17 @@ const soapAnswer = (rows: string, total: number) =>
   '</TipoCambioRangoResponse></soap:Body></soap:Envelope>'
 const sie = (dato: string) =>
   JSON.stringify({
-    bmx: { series: [{ idSerie: 'SF43718', titulo: 'FIX', datos: [{ fecha: '02/03/2026', dato }] }] },
+    bmx: {
+      series: banxico.catalogue.map(({ externalCode: idSerie, name: titulo }) => ({
+        ...{ idSerie, titulo, datos: [{ fecha: '02/03/2026', dato }] },
+      })),
+    },
   })
 const range = (valor: string) =>
   JSON.stringify([
     {
       ...{ valor, unidad: 'COP' },
-      ...{ vigenciadesde: '2026-03-03T00:00:00.000', vigenciahasta: '2026-03-03T00:00:00.000' },
+      ...{ vigenciadesde: '2026-03-03T00:00:00.000', vigenciahasta: '2026-03-06T00:00:00.000' },
     },
   ])
 

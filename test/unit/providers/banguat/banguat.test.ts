@@ -134,6 +134,11 @@ const failures: [title: string, body: string, message: RegExp][] = [
   ],
   ['a text that is no day', answer(row('2026-3-3', '7.7'), 1), /^a row has no day, but "2026-3-3"$/],
   ['the month first', answer(row('03/13/2026', '7.7'), 1), /^a row has no day, but "2026-13-03"$/],
+  [
+    'rows of other currencies alone',
+    answer(row('02/03/2026', '8.9', '8.9', '24'), 1),
+    /^no row is of the dollar$/,
+  ],
   ['a missing element', answer('<Var><moneda>2</moneda></Var>', 1), /^a row has no fecha$/],
   ['a document type', '<!DOCTYPE a><a/>', /^the answer is not valid XML: the XML has a document type$/],
   ['HTML', '<html><body>portal</body></html>', /^the answer has no Envelope$/],

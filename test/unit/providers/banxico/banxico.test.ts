@@ -71,25 +71,37 @@ test('a window requests the five series with the token in a header', async (t) =
   assert.equal(JSON.parse(source.seen[0]?.headers ?? '{}')['bmx-token'], TOKEN)
 })
 
+/** The captured series of these indexes, without values. */
+const withoutRows = (indexes: number[]) => indexes.map((at) => ({ ...series[at], datos: [] }))
+
+test('readSieAnswer refuses an answer without one of the series', async () => {
+  for (const { idSerie } of series) {
+    const rest = series.filter((one) => one.idSerie !== idSerie)
+    await assert.rejects(readSieAnswer(answer(...rest), WINDOW.window), {
+      message: `the answer has no ${idSerie}`,
+    })
+  }
+})
+
 test('N/E is no value, thousands commas are removed, and `datos` may be absent', async () => {
   const dollar = { ...series[0], datos: [{ fecha: '01/10/2026', dato: 'N/E' }] }
   const pound = { ...series[4], datos: [{ fecha: '02/10/2026', dato: '1,023.4500' }] }
-  const { observations, listed } = await readSieAnswer(
-    answer(dollar, pound, { idSerie: 'SF46410', titulo: 'Euro' }),
-    { from: '2026-10-01', to: '2026-10-02' },
-  )
+  const { observations, listed } = await readSieAnswer(answer(dollar, pound, ...withoutRows([1, 2, 3])), {
+    from: '2026-10-01',
+    to: '2026-10-02',
+  })
   assert.deepEqual(observations, [
     { code: 'SF46407', day: '2026-10-02', value: '1023.4500', roundedTo: undefined },
   ])
   assert.deepEqual(
     listed.map(({ code }) => code),
-    ['SF43718', 'SF46407', 'SF46410'],
+    ['SF43718', 'SF46407', 'SF46406', 'SF46410', 'SF60632'],
   )
 })
 
 test('a series with the title of another is not stored, not covered, and named', async (t) => {
   const swapped = { ...series[4], titulo: 'Respecto al peso mexicano Yen japonés' }
-  const { connection } = await open(t, { body: answer(series[0] ?? {}, swapped) })
+  const { connection } = await open(t, { body: answer(series[0] ?? {}, swapped, ...withoutRows([1, 2, 3])) })
   const { observations, listed, leftOut } = await connection.read(WINDOW)
   assert.deepEqual(
     [new Set(observations.map(({ code }) => code)), leftOut],
@@ -97,7 +109,7 @@ test('a series with the title of another is not stored, not covered, and named',
   )
   assert.deepEqual(
     listed.map(({ code }) => code),
-    ['SF43718'],
+    ['SF43718', 'SF46406', 'SF46410', 'SF60632'],
   )
   assert.deepEqual(connection.notices(), [
     {

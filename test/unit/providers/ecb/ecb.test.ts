@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { ecb } from '../../../../src/providers/ecb/ecb.ts'
 import { readEcbRates } from '../../../../src/providers/ecb/rates.ts'
-import { FetchFailure } from '../../../../src/providers/provider.ts'
+import { completeAnswer, FetchFailure } from '../../../../src/providers/provider.ts'
 import { canonicalNumber } from '../../../../src/values/decimal.ts'
 import { type Manner, startFaultySource } from '../../../contract/faulty-source.ts'
 import { testProvider } from '../../../contract/provider.ts'
@@ -152,6 +152,22 @@ test('a currency that was not requested is dropped, and named once a week', asyn
   source.manner = { body, headers: { Date: 'Tue, 24 Mar 2026 18:00:00 GMT' } }
   await connection.read(WEEK)
   assert.deepEqual(connection.notices(), [])
+})
+
+test('a currency that ends before the others is left out of the coverage', async () => {
+  const cut = whole.slice(0, whole.indexOf('EXR.D.ZAR.EUR.SP00.A,D,ZAR,EUR,SP00,A,2026-03-17'))
+  const { listed, leftOut, observations } = await readEcbRates(cut, WEEK.window)
+  assert.deepEqual([leftOut, listed.length], [['D.ZAR.EUR.SP00.A'], 28])
+  assert.equal(observations.length, rows.length - 2)
+  assert.equal((await readEcbRates(whole, WEEK.window)).leftOut, undefined)
+})
+
+test('a second answer that is cut elsewhere leaves out what both lack', async () => {
+  const read = (end: string) =>
+    readEcbRates(whole.slice(0, whole.indexOf(`,${end}`) - 'EXR.D.ZAR.EUR.SP00.A,D'.length), WEEK.window)
+  const [first, second] = [await read('ZAR,EUR,SP00,A,2026-03-17'), await read('USD,EUR,SP00,A,2026-03-17')]
+  const { listed, leftOut } = completeAnswer(second, first)
+  assert.ok(listed.some(({ name }) => name === 'USD') && leftOut?.includes('D.ZAR.EUR.SP00.A'))
 })
 
 const failures: [title: string, body: string, message: RegExp][] = [

@@ -14,7 +14,7 @@ const captured = readFileSync(
   join(import.meta.dirname, '../../../fixtures/trm/trm-2026-03-16-24.json'),
   'utf8',
 )
-const LIMIT = { code: 'TRM', mostRows: 100 }
+const LIMIT = { code: 'TRM', mostRows: 100, today: '2026-03-18' }
 const ask = (from: string, to: string) => ({ table: 'TRM', indicator: 'TRM', window: { from, to } })
 
 const range = (valor: string, from: string, to: string, unidad = 'COP') => ({
@@ -151,7 +151,7 @@ const faults: [title: string, body: string, message: RegExp][] = [
 for (const [title, body, message] of faults) {
   test(`the failure of readRanges names ${title}`, async () => {
     await assert.rejects(
-      readRanges(body, { from: '2026-03-17', to: '2026-03-17' }, { code: 'TRM', mostRows: 3 }),
+      readRanges(body, { from: '2026-03-17', to: '2026-03-17' }, { ...LIMIT, mostRows: 3 }),
       (error) => {
         assert.ok(error instanceof FetchFailure)
         assert.match(error.message, message)
@@ -160,6 +160,19 @@ for (const [title, body, message] of faults) {
     )
   })
 }
+
+test('readRanges refuses ranges with a hole, and those that end before a begun day of the window', async () => {
+  const window = { from: '2026-03-16', to: '2026-03-20' }
+  const day = (date: string) => range('3700', date, date)
+  const read = (rows: unknown[], today: string) =>
+    readRanges(JSON.stringify(rows), window, { ...LIMIT, today })
+  const [first, second, third] = [day('2026-03-17'), day('2026-03-18'), day('2026-03-19')]
+  assert.equal((await read([third, first, second, second], '2026-03-19')).length, 4, 'in any order')
+  await assert.rejects(read([first, third], '2026-03-19'), { message: 'no range has 2026-03-18' })
+  await assert.rejects(read([first, second], '2026-03-19'), { message: 'no range has 2026-03-19' })
+  await assert.rejects(read([first, second, third], '2026-04-01'), { message: 'no range has 2026-03-20' })
+  assert.deepEqual(await read([], '2026-03-19'), [])
+})
 
 test('outdated data are a notice, once a run', async (t) => {
   const { connection } = await open(t, captured, { 'X-Soda2-Data-Out-Of-Date': 'true' })
