@@ -2,8 +2,8 @@
 // withheld.
 
 import type { SourceAnswer } from '../../src/providers/provider.ts'
-import { validateRows } from '../../src/sync/accept.ts'
-import { answeredDays } from '../../src/sync/answer-coverage.ts'
+import { validateRows } from '../../src/sync/windows/accept.ts'
+import { answeredDays } from '../../src/sync/windows/answer-coverage.ts'
 import { addDays, type IsoDate } from '../../src/values/dates.ts'
 import { intersects } from '../../src/values/intervals.ts'
 import type { Reply } from './faulty-source.ts'
@@ -67,6 +67,16 @@ export function cutBodies({ valid: { body } }: ProviderSample): string[] {
   const lineEnds = [...body.matchAll(/\n/g)].map(({ index }) => index + 1).filter((end) => end < whole.length)
   const places = Array.from({ length: 40 }, (_, at) => Math.floor(((at + 1) * whole.length) / 41))
   return [...places, ...lineEnds.slice(-20)].map((end) => body.slice(0, end))
+}
+
+/** Returns bodies with other rows than the valid one, with their titles. */
+export function rowChanges({ rewriteRows }: ProviderSample): [title: string, body: string][] {
+  if (!rewriteRows) return []
+  return [
+    ['doubled rows', rewriteRows((rows) => rows.flatMap((row) => [row, row]))],
+    ['reversed rows', rewriteRows((rows) => rows.toReversed())],
+    ['rows without the last', rewriteRows((rows) => rows.slice(0, -1))],
+  ]
 }
 
 /** Returns what a sync would store or cover wrongly of an answer to the valid request. */

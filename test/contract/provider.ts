@@ -16,7 +16,7 @@ import { canonicalNumber } from '../../src/values/decimal.ts'
 import { until } from '../support/terminal.ts'
 import { testDeclaration } from './declaration.ts'
 import { type FaultySource, type Manner, type Reply, startFaultySource } from './faulty-source.ts'
-import { cutBodies, harmfulReplies, laterReplies, wrongOutcome } from './harms.ts'
+import { cutBodies, harmfulReplies, laterReplies, rowChanges, wrongOutcome } from './harms.ts'
 
 /** Request with the body of its answer. */
 export type Exchange = { ask: FetchRequest; body: string }
@@ -36,6 +36,8 @@ export type ProviderSample = {
   wrong: string[]
   /** Returns the body of the valid answer with other values and days. */
   rewrite: (change: Rewriting) => string
+  /** Returns the body of the valid answer with other rows; undefined: its rows have no rule. */
+  rewriteRows?: (change: (rows: string[]) => string[]) => string
   /** The source sends days before those of a request. */
   sendsEarlierDays?: true
   /** Answer about unsynchronized days of the valid request; undefined: no source of this kind has one. */
@@ -108,8 +110,19 @@ export function testProvider(name: string, sample: ProviderSample): void {
 
   for (const [title, manner] of laterReplies(sample)) {
     test(`${name}: ${title} are neither stored nor covered`, async (t) => {
-      const { session } = await open(t, sample, manner)
-      const answer = await session.read(valid.ask).catch((error) => {
+      const { connection } = await open(t, sample, manner)
+      const answer = await connection.read(valid.ask).catch((error) => {
+        assert.ok(isFailureWithoutSecret(token)(error))
+        return undefined
+      })
+      if (answer) assert.deepEqual(wrongOutcome(sample, answer), [])
+    })
+  }
+
+  for (const [title, body] of rowChanges(sample)) {
+    test(`${name}: ${title} change no value, and cover no day without its value`, async (t) => {
+      const { connection } = await open(t, sample, { body })
+      const answer = await connection.read(valid.ask).catch((error) => {
         assert.ok(isFailureWithoutSecret(token)(error))
         return undefined
       })
@@ -118,10 +131,10 @@ export function testProvider(name: string, sample: ProviderSample): void {
   }
 
   test(`${name}: a body that ends early covers no day whose value it lacks`, async (t) => {
-    const { session, source } = await open(t, sample, { body: valid.body })
+    const { connection, source } = await open(t, sample, { body: valid.body })
     for (const body of cutBodies(sample)) {
       source.manner = { body }
-      const answer = await session.read({ ...valid.ask, again: true }).catch((error) => {
+      const answer = await connection.read({ ...valid.ask, again: true }).catch((error) => {
         assert.ok(isFailureWithoutSecret(token)(error))
         return undefined
       })

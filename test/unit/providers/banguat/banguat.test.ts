@@ -51,6 +51,10 @@ testProvider('banguat', {
       .replace(/(?<=<fecha>)[^<]+/g, (text) =>
         day(text.split('/').reverse().join('-')).split('-').reverse().join('/'),
       ),
+  rewriteRows: (change) =>
+    captured.replace(/(<Var>.*?<\/Var>\s*)+/s, (all) =>
+      change(all.match(/<Var>.*?<\/Var>/gs) ?? []).join(''),
+    ),
   wrong: [
     fault,
     captured.replace('<TotalItems>20', '<TotalItems>21'),

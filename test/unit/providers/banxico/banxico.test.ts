@@ -44,6 +44,7 @@ testProvider('banxico', {
     captured
       .replace(/(?<="dato":")[^"]+/g, value)
       .replace(/(?<="fecha":")[^"]+/g, (text) => day(isoDay(text)).split('-').reverse().join('/')),
+  rewriteRows: (change) => `{"bmx":{"series":[${change(series.map((one) => JSON.stringify(one))).join()}]}}`,
   wrong: ['{"bmx":{}}', '{"bmx":{"series":{}}}', '[]', answer({ ...series[0], datos: ['x'] as never })],
 })
 

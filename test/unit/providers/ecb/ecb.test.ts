@@ -46,6 +46,7 @@ testProvider('ecb', {
   // A cell with a comma needs quotes.
   rewrite: ({ value, day }) =>
     whole.replace(/[\d.]+(?=\r\n)/g, (text) => `"${value(text)}"`).replace(/\d{4}-\d\d-\d\d/g, day),
+  rewriteRows: (change) => table(...change(whole.trimEnd().split('\r\n').slice(1))),
   wrong: [
     'KEY,TIME_PERIOD,OBS_VALUE\r\nx,2026-03-11,1\r\n',
     table('EXR.M.USD.EUR.SP00.A,M,USD,EUR,SP00,A,2026-03,1.1'),

@@ -42,6 +42,8 @@ testProvider('trm', {
   empty: { ask: ask('1970-01-01', '1970-12-31'), body: '[]' },
   rewrite: ({ value, day }) =>
     captured.replace(/(?<="valor":")[^"]+/g, value).replace(/\d{4}-\d\d-\d\d(?=T)/g, day),
+  rewriteRows: (change) =>
+    `[${change((JSON.parse(captured) as unknown[]).map((row) => JSON.stringify(row))).join()}]`,
   wrong: [
     '{"code":"query.soql.no-such-column","error":true,"message":"No such column: valr"}',
     '{}',
