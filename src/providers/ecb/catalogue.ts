@@ -20,6 +20,9 @@ const CURRENCIES: [code: string, name: string][] = [
 /** Codes of the currencies, sorted, as a request lists them. */
 export const CURRENCY_CODES: readonly string[] = CURRENCIES.map(([code]) => code).sort()
 
+/** Month in which a series paused for years, though the others went on. */
+export const PAUSE_MONTHS: Readonly<Record<string, string>> = { [seriesCode('ISK')]: '2008-12' }
+
 export const ecbCatalogue: readonly CatalogueSeries[] = CURRENCIES.map(([code, name]) => ({
   externalCode: seriesCode(code),
   name: `${name}, euro foreign exchange reference rate`,

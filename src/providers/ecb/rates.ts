@@ -5,7 +5,7 @@ import { type IsoDate, latest } from '../../values/dates.ts'
 import { excerpt } from '../json.ts'
 import { FetchFailure, type Observation, type SourceAnswer, type Window } from '../provider.ts'
 import { noValue, readDay, readPublishedValues } from '../published-value.ts'
-import { CURRENCY_CODES, seriesCode } from './catalogue.ts'
+import { CURRENCY_CODES, PAUSE_MONTHS, seriesCode } from './catalogue.ts'
 
 /** Columns with the same value in each row: daily reference rates per euro. */
 const CONSTANTS = [
@@ -56,7 +56,9 @@ export async function readEcbRates(body: string, window: Window): Promise<RatesA
   const ends = new Map<string, IsoDate>()
   for (const { code, day } of observations) ends.set(code, latest(day, ends.get(code) ?? day))
   const end = [...ends.values()].reduce(latest, window.from)
-  const leftOut = [...ends].filter(([, day]) => day < end).map(([code]) => code)
+  const leftOut = [...ends]
+    .filter(([code, day]) => day < end && day.slice(0, 7) !== PAUSE_MONTHS[code])
+    .map(([code]) => code)
   const listed = [...codes]
     .map((currency) => ({ code: seriesCode(currency), name: currency }))
     .filter(({ code }) => !leftOut.includes(code))

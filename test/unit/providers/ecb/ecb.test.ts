@@ -163,6 +163,15 @@ test('a currency that ends before the others is left out of the coverage', async
   assert.equal((await readEcbRates(whole, WEEK.window)).leftOut, undefined)
 })
 
+test('the pause of the krona is no cut', async () => {
+  const row = (currency: string, day: string) =>
+    `EXR.D.${currency}.EUR.SP00.A,D,${currency},EUR,SP00,A,${day},290`
+  const window = { from: '2008-01-01', to: '2008-12-31' }
+  const body = table(row('ISK', '2008-12-09'), row('JPY', '2008-12-09'), row('USD', '2008-12-31'))
+  const { listed, leftOut } = await readEcbRates(body, window)
+  assert.deepEqual([listed.map(({ name }) => name), leftOut], [['ISK', 'USD'], ['D.JPY.EUR.SP00.A']])
+})
+
 test('a second answer that is cut elsewhere leaves out what both lack', async () => {
   const read = (end: string) =>
     readEcbRates(whole.slice(0, whole.indexOf(`,${end}`) - 'EXR.D.ZAR.EUR.SP00.A,D'.length), WEEK.window)
