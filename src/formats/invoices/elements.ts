@@ -1,9 +1,10 @@
 // Collects the values of an invoice from its XML, each by its path from the root. An ambiguous text has no values: an element that
-// occurs twice, or is within a value, is a fault. Only the tokenizer of htmlparser2 is used, as its parser accepts
-// malformed input. Characters are bytes (encoding.ts).
+// occurs twice, or is within a value, is a fault. So is XML that is not well-formed. Only the tokenizer of htmlparser2 is
+// used, as its parser accepts malformed input. The tokenizer skips characters: each token must begin where the last ended.
+// Characters are bytes (encoding.ts).
 
 import { Tokenizer } from 'htmlparser2'
-import { appendRaw, type RawText } from './encoding.ts'
+import { appendRaw, ENCODINGS, type RawText } from './encoding.ts'
 import {
   type ElementRule,
   findKind,
@@ -13,6 +14,17 @@ import {
   parseNamespace,
   REFERENCE,
 } from './kinds.ts'
+import {
+  addMisreadings,
+  BLANKS,
+  CONTROL,
+  EMPTY_END,
+  END_OF_TAG,
+  hasCharacters,
+  NONCHARACTERS,
+  PLAIN,
+  parseDeclaration,
+} from './markup.ts'
 
 export type RawValues = Map<InvoiceField, RawText>
 
@@ -22,6 +34,8 @@ export type RawInvoice = {
   version: string | null
   /** Encoding in the XML declaration. */
   encoding: string | undefined
+  /** Encodings in which the XML is not well-formed. */
+  misread: ReadonlySet<string>
   values: RawValues
   references: RawValues[]
 }
@@ -44,21 +58,35 @@ type EnteredElement = {
 
 const MAX_DEPTH = 24
 const MAX_REFERENCES = 10
+const MAX_NAMES = 100
 const MAX_BYTES = 1600 // length of a value of 400 characters
 const QUOTED = 2 // as QuoteType of the tokenizer has it: 0 no value, 1 without quotes
 const BAD_TEXT = 'the XML has an entity that is not one of the five, or a stray < or &'
+const BAD_TAG = 'the XML has a malformed tag'
+const OUTSIDE = 'the XML has text outside of its root element'
+export const BAD_CHARACTER = 'the XML has a character or a name that XML does not allow'
 
 export function createElementReader(): ElementReader {
   let buffer = ''
   let bufferStart = 0 // the index of its first character in the whole
   let read = 0 // everything before this index was read
+  let plainEnd = 0 // end of the last match of PLAIN
+  let seam = '' // last two characters
+  let isInEndTag = false // after its name
+  let canDeclare = true
+  let textEnd = 0
+  let brackets = '' // at the end of the last text, at most two
   let encoding: string | undefined
-  let root: Omit<RawInvoice, 'values' | 'references' | 'encoding'> | undefined
+  let root: Pick<RawInvoice, 'kind' | 'version'> | undefined
   let rootNamespace = ''
   let hasEnded = false // the root
+  let earlyFault: string | undefined // before the kind of the root is known
   let outcome: { fault?: string } | undefined // a fault, or empty: no invoice
   let attribute = { name: '', value: '' }
   const open: EnteredElement[] = []
+  const attributes = new Set<string>() // names in the open tag
+  const names = new Set<string>() // validated names, but not those of plain tags
+  const misread = new Set<string>()
   const values: RawValues = new Map()
   const references: RawValues[] = []
   const occurrences = new Set<ElementRule | InvoiceField>()
@@ -67,14 +95,55 @@ export function createElementReader(): ElementReader {
     read = end
     return buffer.slice(start - bufferStart, end - bufferStart)
   }
+  const checkedSlice = (start: number, end: number) => {
+    const text = slice(start, end)
+    if (CONTROL.test(text)) stop(BAD_CHARACTER)
+    return text
+  }
+  /** Returns true for a token within plain text and tags, which needs no other check. */
+  const isPlain = (start: number, end: number) => {
+    if (start !== read) return false
+    if (start >= plainEnd) {
+      PLAIN.lastIndex = start - bufferStart
+      PLAIN.test(buffer)
+      plainEnd = bufferStart + PLAIN.lastIndex
+    }
+    return end <= plainEnd
+  }
+  const startToken = (start: number) => {
+    if (start - read !== Number(isInEndTag) && !(isInEndTag && END_OF_TAG.test(slice(read, start))))
+      stop(BAD_TAG)
+    isInEndTag = false
+  }
+  const startMarkup = (start: number) => {
+    startToken(start)
+    canDeclare = false
+  }
+  const readTagName = (start: number, end: number) => {
+    startToken(start - 1)
+    attributes.clear()
+    return readName(start, end)
+  }
+  const readName = (start: number, end: number) => {
+    const name = checkedSlice(start, end)
+    if (names.has(name)) return name
+    if (names.size < MAX_NAMES) names.add(name)
+    addMisreadings(name, misread)
+    if (misread.size === ENCODINGS.length) stop(BAD_CHARACTER)
+    return name
+  }
   const stop = (fault?: string) => {
+    if (fault !== undefined && !root) {
+      earlyFault ??= fault
+      return
+    }
     outcome ??= fault === undefined ? {} : { fault }
     tokenizer.pause()
   }
   const addText = (more: string | number) => {
     const element = open.at(-1)
     if (!element) {
-      if (typeof more === 'number' || more.trim() !== '') stop('the XML has text outside of its root element')
+      if (typeof more === 'number' || !BLANKS.test(more)) stop(OUTSIDE)
       return
     }
     const field = element.rule?.field
@@ -88,15 +157,25 @@ export function createElementReader(): ElementReader {
     }
   }
   const readText = (start: number, end: number) => {
-    const text = slice(start, end)
-    if (text[0] === '&' || text[0] === '<') stop(BAD_TEXT)
+    if (brackets === '' && isPlain(start, end)) {
+      if (open.length > 0 && open.at(-1)?.rule?.field === undefined) read = end
+      else addText(slice(start, end))
+      return
+    }
+    startToken(start)
+    const text = checkedSlice(start, end)
+    const run = start === textEnd ? brackets + text : text // a chunk may end within a text
+    textEnd = end
+    brackets = text.endsWith(']') ? run.slice(-2) : ''
+    if (text[0] === '<' || text.includes('&')) stop(BAD_TEXT)
+    else if (run.includes(']]>')) stop('the XML has ]]> in a text')
     else addText(text)
   }
   const selectFields = (field: InvoiceField): RawValues =>
     field.startsWith('reference') ? (references.at(-1) as RawValues) : values
 
   const openElement = (start: number, end: number) => {
-    const qualified = slice(start, end)
+    const qualified = isPlain(start - 1, end) ? slice(start, end) : readTagName(start, end)
     if (hasEnded) return stop('the XML has a second root element')
     if (open.length >= MAX_DEPTH) return stop(`elements nest deeper than ${MAX_DEPTH}`)
     open.push({ qualified, rule: undefined, namespaces: undefined })
@@ -138,6 +217,7 @@ export function createElementReader(): ElementReader {
     const meaning = parseNamespace(namespace)
     if (namespace !== '' && !meaning) return stop()
     root = { kind, version: meaning?.version ?? null }
+    if (earlyFault !== undefined) return stop(earlyFault)
     if (meaning && meaning.kind !== kind)
       return stop(`the root is ${kind}, its namespace is of ${meaning.kind}`)
     rootNamespace = namespace
@@ -163,11 +243,15 @@ export function createElementReader(): ElementReader {
     {
       onopentagname: openElement,
       onattribname(start, end) {
-        attribute = { name: slice(start, end), value: '' }
+        if (!BLANKS.test(slice(read, start))) stop(BAD_TAG)
+        attribute = { name: readName(start, end), value: '' }
+        if (attributes.has(attribute.name)) stop('the XML has an attribute that stands twice')
+        attributes.add(attribute.name)
       },
       onattribdata(start, end) {
-        const more = slice(start, end)
-        if (more[0] === '&' || more.includes('<')) stop(root && BAD_TEXT)
+        if (!hasCharacters(checkedSlice(read, start))) stop(BAD_CHARACTER)
+        const more = checkedSlice(start, end)
+        if (more.includes('&') || more.includes('<')) stop(BAD_TEXT)
         attribute.value += more
       },
       onattribentity(codePoint) {
@@ -175,7 +259,7 @@ export function createElementReader(): ElementReader {
       },
       onattribend(quote, end) {
         read = end
-        if (quote < QUOTED) return stop(root && 'the XML has an attribute without quotes')
+        if (quote < QUOTED) return stop('the XML has an attribute without quotes')
         const [, prefix] = /^xmlns(?::(.+))?$/.exec(attribute.name) ?? [undefined, null]
         const element = open.at(-1)
         if (prefix === null || !element) return
@@ -183,32 +267,59 @@ export function createElementReader(): ElementReader {
         element.namespaces.set(prefix ?? '', attribute.value)
       },
       onopentagend(end) {
-        read = end
+        if (end !== read && !BLANKS.test(slice(read, end))) stop(BAD_TAG)
+        read = end + 1
         enterElement()
       },
       onselfclosingtag(end) {
-        read = end
+        if (end - read !== 1 && !EMPTY_END.test(slice(read, end))) stop(BAD_TAG)
+        read = end + 1
         enterElement()
         closeElement()
       },
       onclosetag(start, end) {
-        if (open.at(-1)?.qualified !== slice(start, end))
-          return stop(root && 'an end tag ends no open element')
+        const isWhole = isPlain(start - 2, end + 1)
+        if (!isWhole) startToken(start - 2)
+        if (open.at(-1)?.qualified !== slice(start, end)) return stop('an end tag ends no open element')
+        if (isWhole) read = end + 1
+        else isInEndTag = true
         closeElement()
       },
       ontext: readText,
       ontextentity(codePoint, end) {
+        if (end > plainEnd) {
+          const start = buffer.indexOf('&', read - bufferStart) + bufferStart
+          startToken(start)
+          if (!hasCharacters(slice(start, end))) stop(BAD_CHARACTER)
+        }
         read = end
+        isInEndTag = false
         addText(codePoint)
       },
-      oncdata: (start, end, offset) => addText(slice(start, end - offset)),
-      ondeclaration: () => stop(),
-      onprocessinginstruction(start, end) {
-        const [, declared] = /^xml\s.*?\bencoding\s*=\s*["']([\w.-]+)["']/s.exec(slice(start, end)) ?? []
-        if (open.length === 0) encoding ??= declared
+      oncdata(start, end, offset) {
+        startMarkup(start - '<![CDATA['.length)
+        if (open.length === 0) stop(OUTSIDE)
+        addText(checkedSlice(start, end - offset))
+        read = end + 1
       },
-      oncomment(_start, end) {
-        read = end
+      ondeclaration: () => stop(root && 'the XML has a document type within or after its root'),
+      onprocessinginstruction(start, end) {
+        const mayDeclare = canDeclare && open.length === 0 && !hasEnded
+        startMarkup(start - 2)
+        const text = checkedSlice(start, end)
+        const [target = ''] = text.split(/[\t\n\r ]/, 1)
+        readName(start, start + target.length)
+        read = end + 2
+        if (target.toLowerCase() !== 'xml') return
+        const declaration = mayDeclare ? parseDeclaration(text) : undefined
+        if (!declaration) return stop('the XML has a late or malformed declaration')
+        encoding = declaration.encoding
+      },
+      oncomment(start, end) {
+        startMarkup(start - '<!--'.length)
+        const comment = checkedSlice(start, end + 1)
+        if (!comment.endsWith('>') || comment.indexOf('--') !== comment.length - 3)
+          stop('the XML has -- in a comment')
       },
       onend() {},
     },
@@ -219,15 +330,20 @@ export function createElementReader(): ElementReader {
       if (outcome) return false
       buffer = buffer.slice(read - bufferStart) + text
       bufferStart = read
+      const around = seam + text.slice(0, 2)
+      if (NONCHARACTERS.some((bytes) => text.includes(bytes) || around.includes(bytes))) misread.add('utf-8')
+      seam = (text.length > 1 ? text : around).slice(-2)
       tokenizer.write(text)
       return outcome === undefined
     },
     end() {
       if (!outcome) tokenizer.end()
+      const rest = buffer.slice(read - bufferStart)
+      if (hasEnded && (isInEndTag ? !END_OF_TAG.test(rest) : rest !== '')) stop(BAD_TAG)
       if (!root) return undefined
       const fault = outcome ? outcome.fault : hasEnded ? undefined : `the end of ${root.kind} is missing`
       if (fault !== undefined) return { kind: root.kind, fault }
-      return outcome ? undefined : { ...root, encoding, values, references }
+      return outcome ? undefined : { ...root, encoding, misread, values, references }
     },
   }
 }

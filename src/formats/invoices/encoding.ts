@@ -2,6 +2,8 @@
 // UTF-16. So the document is read as one character a byte. Its values are decoded at its end, when the encoding of the
 // whole is certain.
 
+import { isUtf8 as isWholeUtf8 } from 'node:buffer'
+
 const ASCII_COMPATIBLE: Record<string, string> = {
   'iso-8859-1': 'windows-1252', // as browsers do: its control characters are in no text
   latin1: 'windows-1252',
@@ -10,6 +12,8 @@ const ASCII_COMPATIBLE: Record<string, string> = {
   'iso-8859-15': 'iso-8859-15',
 }
 const FALLBACK = 'windows-1252'
+/** Encodings of a value. */
+export const ENCODINGS = ['utf-8', 'windows-1252', 'iso-8859-15']
 const UTF8_MARK = [0xef, 0xbb, 0xbf]
 
 /** Characters of a value: bytes as characters, or the code point of a reference. */
@@ -23,6 +27,8 @@ export type ByteText = {
 }
 
 export type ValueDecoder = {
+  /** Name in ENCODINGS. Undefined: UTF-16 with bytes that are no text. */
+  encoding: string | undefined
   /** False: not the declared encoding, or bytes that are no UTF-8. */
   isAsDeclared: boolean
   decode(raw: RawText): string
@@ -33,33 +39,32 @@ export function createByteText(first: Uint8Array): ByteText {
   const utf16 = utf16Name(first)
   if (utf16) {
     const decoder = new TextDecoder(utf16)
+    const isText = createValidator(utf16)
     return {
-      push: (bytes) => Buffer.from(decoder.decode(bytes, { stream: true }), 'utf8').toString('latin1'),
-      end: () => createDecoder('utf-8', true),
+      push(bytes) {
+        isText(bytes)
+        return Buffer.from(decoder.decode(bytes, { stream: true }), 'utf8').toString('latin1')
+      },
+      end: () => ({ ...createDecoder('utf-8', true), ...(isText() ? {} : { encoding: undefined }) }),
     }
   }
   let skipped = UTF8_MARK.every((byte, at) => first[at] === byte) ? UTF8_MARK.length : 0
-  const utf8 = new TextDecoder('utf-8', { fatal: true })
-  let isUtf8 = true
-  const check = (bytes: Uint8Array, options: { stream: boolean }) => {
-    try {
-      if (isUtf8) utf8.decode(bytes, options)
-    } catch {
-      isUtf8 = false // the only fault of a fatal decoder
-    }
-  }
+  const isUtf8 = createValidator('utf-8')
+  let isSplit = false // the last piece may have ended within a character
   return {
     push(bytes) {
       const rest = bytes.subarray(skipped)
       skipped = Math.max(0, skipped - bytes.length)
-      check(rest, { stream: true })
+      if (isSplit || !isWholeUtf8(rest)) {
+        isUtf8(rest)
+        isSplit = (rest.at(-1) ?? 0) > 0x7f
+      }
       return Buffer.from(rest.buffer, rest.byteOffset, rest.length).toString('latin1')
     },
     end(declared) {
       const single = ASCII_COMPATIBLE[declared?.toLowerCase() ?? '']
       if (single) return createDecoder(single, true)
-      check(new Uint8Array(), { stream: false })
-      return isUtf8 ? createDecoder('utf-8', true) : createDecoder(FALLBACK, false)
+      return isUtf8() ? createDecoder('utf-8', true) : createDecoder(FALLBACK, false)
     },
   }
 }
@@ -71,11 +76,25 @@ function utf16Name([first, second]: Uint8Array): string | undefined {
   return undefined
 }
 
+/** Returns a function that validates the next bytes, or without bytes the whole. */
+function createValidator(encoding: string): (bytes?: Uint8Array) => boolean {
+  const decoder = new TextDecoder(encoding, { fatal: true })
+  let isValid = true
+  return (bytes) => {
+    try {
+      if (isValid) decoder.decode(bytes, { stream: bytes !== undefined })
+    } catch {
+      isValid = false // the only fault of a fatal decoder
+    }
+    return isValid
+  }
+}
+
 function createDecoder(encoding: string, isAsDeclared: boolean): ValueDecoder {
   const decoder = new TextDecoder(encoding, { ignoreBOM: true })
   const decode = (part: string | number) =>
     typeof part === 'number' ? String.fromCodePoint(part) : decoder.decode(Buffer.from(part, 'latin1'))
-  return { isAsDeclared, decode: (raw) => raw.map(decode).join('') }
+  return { encoding, isAsDeclared, decode: (raw) => raw.map(decode).join('') }
 }
 
 /** Adds to a value. Bytes of a character may be in two pieces, so they become one. */

@@ -5,7 +5,13 @@ import { cleanText } from '../../values/clean-text.ts'
 import { isIsoDate } from '../../values/dates.ts'
 import { canonicalDecimal } from '../../values/decimal.ts'
 import { createBase64Decoder } from '../json/base64.ts'
-import { createElementReader, type ElementReader, type RawInvoice, type RawValues } from './elements.ts'
+import {
+  BAD_CHARACTER,
+  createElementReader,
+  type ElementReader,
+  type RawInvoice,
+  type RawValues,
+} from './elements.ts'
 import { type ByteText, createByteText, type ValueDecoder } from './encoding.ts'
 import { type InvoiceField, type InvoiceKind, KINDS } from './kinds.ts'
 
@@ -120,7 +126,10 @@ export function createInvoiceReader(): InvoiceReader {
       if (base64 && isOfInterest && !base64.complete()) return undefined
       const raw = elements?.end()
       if (!raw || 'fault' in raw) return raw
-      return parseFacts(raw, (text as ByteText).end(raw.encoding))
+      const decoder = (text as ByteText).end(raw.encoding)
+      if (decoder.encoding === undefined || raw.misread.has(decoder.encoding))
+        return { kind: raw.kind, fault: BAD_CHARACTER }
+      return parseFacts(raw, decoder)
     },
   }
 }
@@ -146,7 +155,7 @@ function parseFacts(raw: RawInvoice, decoder: ValueDecoder): InvoiceFacts | Unre
     const text = value(field)
     if (text === null) return null
     const decimal = canonicalDecimal(text)
-    return decimal === undefined || decimal.startsWith('-')
+    return decimal === undefined || text.startsWith('-')
       ? fail(`${elementName(kind, field)} is not an amount`)
       : decimal
   }

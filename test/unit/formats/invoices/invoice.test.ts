@@ -166,7 +166,7 @@ test('a foreign identification may have blanks, and counts where Identificacion 
 test('names have no control or direction character, and at most 160 characters', () => {
   const receiver = (name: string) => `<Receptor><Nombre>${name}</Nombre></Receptor>`
   assert.equal(
-    facts(sampleInvoice({ receiver: receiver('Acme\u202e  S.A.\u200b&#7;') })).receiver?.name,
+    facts(sampleInvoice({ receiver: receiver('Acme\u202e  S.A.\u200b&#x9f;') })).receiver?.name,
     'Acme S.A.',
   )
   assert.equal(facts(sampleInvoice({ receiver: receiver('ñ'.repeat(300)) })).receiver?.name?.length, 160)
@@ -232,6 +232,8 @@ test('two readings are a fault', () => {
     [invoice.replace('509.25000', '509,25'), 'TipoCambio is not an amount'],
     [invoice.replace('509.25000', '5e2'), 'TipoCambio is not an amount'],
     [invoice.replace('1130.00000', '-1'), 'TotalComprobante is not an amount'],
+    [invoice.replace('1130.00000', '-0'), 'TotalComprobante is not an amount'],
+    [invoice.replace('130.00000', '-0.00000'), 'TotalImpuesto is not an amount'],
     [invoice.replace(CLAVE, CLAVE.slice(1)), 'Clave is not 50 digits'],
     [invoice.replace(/<Clave>.*<\/Clave>/, ''), 'there is no Clave'],
     [invoice.replace('2026-03-24T', '2026-02-30T'), 'FechaEmision is no day of the calendar'],
