@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../../runtime/errors.ts'
 import { isOutcomeUnknown, storageError } from '../../../runtime/storage-error.ts'
 import { splitBatches } from '../../../store/batches.ts'
+import type { BlobBatch } from '../../../store/blobs/batch.ts'
 import type { Blobs } from '../../../store/blobs/blobs.ts'
 import { insertAttachments } from '../../../store/documents/attachments.ts'
 import type { UploadedBlob } from '../../../store/documents/blob-info.ts'
@@ -78,33 +79,49 @@ const DOCUMENTS_AT_ONCE = 500
  * then
  */
 export async function storeBatch(
-  { db, blobs, commitInGroup }: UploadStorage,
+  storage: UploadStorage,
   batch: Batch,
   origin: UploadOrigin,
   identity: BatchIdentity | undefined,
 ): Promise<IdRange[] | undefined> {
-  const bytes = await totalSize(batch)
-  const context =
-    (await selectUploadContext(db, uploadParties(batch, origin))) ?? (await rejectReferences(db, batch))
-  const quotas = uploadQuotas(context, batch.companyId)
-  checkQuotas(quotas, bytes) // before gigabytes are flushed in vain
-  const upload: StagedUpload = { batch, origin, identity, bytes }
+  const runs = await storeBatches(storage, [{ batch, origin, identity }])
+  return runs?.[0]
+}
+
+/** Stores batches with the same company and blobs in one transaction, like `storeBatch`. Returns the ids of each. */
+export async function storeBatches(
+  { db, blobs, commitInGroup }: UploadStorage,
+  batches: readonly Omit<StagedUpload, 'bytes'>[],
+): Promise<IdRange[][] | undefined> {
+  const uploads: StagedUpload[] = []
+  let total = 0
+  let hasQuotas = false
+  for (const { batch, origin, identity } of batches) {
+    const bytes = await totalSize(batch)
+    const context =
+      (await selectUploadContext(db, uploadParties(batch, origin))) ?? (await rejectReferences(db, batch))
+    const quotas = uploadQuotas(context, batch.companyId)
+    total += bytes
+    checkQuotas(quotas, total) // before gigabytes are flushed in vain
+    hasQuotas ||= quotas.length > 0
+    uploads.push({ batch, origin, identity, bytes })
+  }
+  const [upload, ...others] = uploads
   try {
-    await batch.blobs.commit()
-    if (commitInGroup && quotas.length === 0) return await commitInGroup(upload)
-    const [runs] = await insertUploads(db, blobs, [upload])
-    return runs
+    for (const staged of listBlobs(uploads)) await staged.commit()
+    if (commitInGroup && upload && others.length === 0 && !hasQuotas) return [await commitInGroup(upload)]
+    return await insertUploads(db, blobs, uploads)
   } catch (error) {
     const failure = storageError(error)
-    if (!mayBeCommitted(error)) await removeBlobs(db, blobs, batch)
+    if (!mayBeCommitted(error)) for (const staged of listBlobs(uploads)) await removeBlobs(db, blobs, staged)
     if (failure === HAS_ANSWER) return undefined
     throw failure
   }
 }
 
 /**
- * Stores the rows of uploads in one transaction, all or none. Several uploads must have different blobs and different
- * keys. Returns the ids of each.
+ * Stores the rows of uploads in one transaction, all or none. Several uploads must have different keys, and the same
+ * batch of blobs or different blobs. Returns the ids of each.
  * @throws AppError `over-quota`, `busy` or `unavailable`, and like `rejectReferences`; HAS_ANSWER
  */
 export function insertUploads(
@@ -193,7 +210,7 @@ async function insertBlobs(
   return runs
 }
 
-/** Another upload may have used a quota up. Uploads with a quota have a transaction of their own. */
+/** Another upload may have used a quota up. The sums have all these uploads. */
 async function recheckQuotas(
   trx: WriteDb,
   uploads: readonly StagedUpload[],
@@ -202,7 +219,6 @@ async function recheckQuotas(
   for (const [index, { batch, origin, bytes }] of uploads.entries()) {
     const context = contexts[index]
     if (!context || uploadQuotas(context, batch.companyId).length === 0) continue
-    if (uploads.length > 1) throw new AppError('busy', 'The quotas were being changed: send it again')
     const quotas = await selectQuotas(trx, uploadParties(batch, origin))
     checkQuotas(
       quotas.map((quota) => ({ ...quota, used: quota.used - bytes })),
@@ -278,8 +294,13 @@ function* allFiles(
   for (const upload of uploads) for (const file of upload.batch.files) yield { upload, file }
 }
 
+/** Batches of blobs, each once. */
+function listBlobs(uploads: readonly StagedUpload[]): Set<BlobBatch> {
+  return new Set(uploads.map(({ batch }) => batch.blobs))
+}
+
 function* allBlobs(uploads: readonly StagedUpload[]): Generator<UploadedBlob> {
-  for (const { batch } of uploads) yield* uploadedBlobs(batch.blobs)
+  for (const staged of listBlobs(uploads)) yield* uploadedBlobs(staged)
 }
 
 function* allHashes(uploads: readonly StagedUpload[]): Generator<string> {
@@ -304,7 +325,7 @@ async function totalSize({ files, blobs }: Batch): Promise<number> {
 }
 
 /** Removes the blobs of a batch without rows, as far as possible. The garbage collection removes the rest. */
-async function removeBlobs(db: WriteDb, store: Blobs, { blobs }: Batch): Promise<void> {
+async function removeBlobs(db: WriteDb, store: Blobs, blobs: BlobBatch): Promise<void> {
   if (store.keepsRemoved) return // the commit may have succeeded on the database server without an answer
   try {
     await store.removeFree(db, { names: [...blobHashes(blobs)] })
