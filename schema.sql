@@ -679,7 +679,9 @@ CREATE TABLE mailboxes (
 CREATE UNIQUE INDEX mailboxes_by_name ON mailboxes (name) WHERE deleted_at IS NULL;
 
 -- Mails whose parts became documents, so that none does twice. `key` is the SHA-256 of the mailbox, the Message-ID and
--- the SHA-256 of the parts. A row exists until 400 days after a round last saw the mail, even without its documents.
+-- the SHA-256 of the parts. With --by-tag this row has `taken_uid` 0 and is for programs of 1.0.0. Each agent of the mail
+-- then has a row, whose key has the agent too. A row exists until 400 days after a round last saw the mail, even without
+-- its documents.
 CREATE TABLE mail_messages (
   key           TEXT    NOT NULL PRIMARY KEY CHECK (length(key) = 64),
   mailbox_id    INTEGER NOT NULL REFERENCES mailboxes (id),

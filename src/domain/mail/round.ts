@@ -3,12 +3,11 @@
 
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
-import { findAgent } from '../../store/directory/agents.ts'
+import { selectAgentsById } from '../../store/directory/agents.ts'
 import { atomically, type Lock } from '../../store/engine.ts'
 import type { MailboxRow } from '../../store/mail/mailboxes.ts'
 import {
   addMoveFailure,
-  type MailMessage,
   selectMailMessages,
   updateMailMoved,
   updateMailSeen,
@@ -32,6 +31,9 @@ type RunnerDeps = MailStorage & {
   log: Log
 }
 
+/** A mail in the folder, and the keys of its rows. */
+type FolderMail = { uid: number; keys: readonly string[] }
+
 type Round = RunnerDeps & {
   mailbox: MailboxRow
   folder: MailFolder
@@ -47,6 +49,7 @@ type Round = RunnerDeps & {
   isStuck: boolean
 }
 
+const MOST_AGENTS = 10 // a mail
 const MOST_MAILS = 200 // downloads of a round, so that no mailbox delays the others for long
 const MOST_MOVES = 1000
 const ROUND_MS = 300_000
@@ -101,9 +104,9 @@ async function takeMails(round: Round): Promise<void> {
   const position = { mailbox_id: mailbox.id, uidvalidity: folder.uidvalidity }
   const uids = await folder.listUids()
   const messages = await selectMailMessages(reads, position, uids)
-  for (const message of [...messages.values()].slice(0, MOST_MOVES)) {
+  for (const [uid, keys] of [...messages].slice(0, MOST_MOVES)) {
     signal.throwIfAborted()
-    await moveKnown(round, message)
+    await moveKnown(round, { uid, keys })
   }
   const others = uids.filter((uid) => !messages.has(uid))
   const isRefused = (uid: number) => round.refusals.has(refusalKey(round, uid))
@@ -128,11 +131,11 @@ async function takeMail(round: Round, head: MailHead): Promise<void> {
   const contents = await reader.read(raw, signal)
   if ('refused' in contents) return refuse(round, head, contents.refused)
   if (!isAllowedSender(mailbox, contents.from)) return refuse(round, head, 'sender')
-  const agentId = await chooseAgent(round, contents.recipients)
+  const tagAgents = await selectTagAgents(round, contents.recipients)
   const upload = await round
     .store(
       {
-        ...{ mailbox, agentId, contents, uid, uidvalidity: folder.uidvalidity },
+        ...{ mailbox, tagAgents, contents, uid, uidvalidity: folder.uidvalidity },
         receivedAt: (head.arrival ?? clock()).toISOString(),
       },
       round.lock,
@@ -140,13 +143,10 @@ async function takeMail(round: Round, head: MailHead): Promise<void> {
     .catch((error: unknown) => {
       throw storageFailure(error)
     })
-  const { key, isNew, runs } = upload
-  if (isNew) {
-    const facts = { mailbox: mailbox.id, uid, documents: upload.count, first: runs[0]?.id }
-    round.log.info('mail kept', facts)
-  }
-  if (isNew) await moveTaken(round, { key, uid })
-  else await moveKnown(round, { key, uid })
+  const { keys, isNew, isKnown, count, firstId } = upload
+  if (isNew) round.log.info('mail kept', { mailbox: mailbox.id, uid, documents: count, first: firstId })
+  if (isKnown) await moveKnown(round, { keys, uid })
+  else await moveTaken(round, { keys, uid })
 }
 
 /** Runs a transaction of a round, unless an operator has changed the mailbox since the round began. */
@@ -159,19 +159,19 @@ function writeInRound<T>({ db, lock, mailbox }: Round, work: (trx: WriteDb) => P
 }
 
 /** Moves a mail that a round finds again. */
-async function moveKnown(round: Round, mail: Pick<MailMessage, 'key' | 'uid'>): Promise<void> {
+async function moveKnown(round: Round, mail: FolderMail): Promise<void> {
   const { clock, folder } = round
   const position = { at: clock().toISOString(), uidvalidity: folder.uidvalidity, uid: mail.uid }
-  await writeInRound(round, (trx) => updateMailSeen(trx, mail.key, position))
+  await writeInRound(round, (trx) => updateMailSeen(trx, mail.keys, position))
   await moveTaken(round, mail)
 }
 
 /** Moves a mail whose parts are documents. */
-async function moveTaken(round: Round, { key, uid }: Pick<MailMessage, 'key' | 'uid'>): Promise<void> {
+async function moveTaken(round: Round, { keys, uid }: FolderMail): Promise<void> {
   const { db, lock, clock, folder } = round
   const isMoved = await folder.move(uid, 'done')
-  if (isMoved) return atomically(db, (trx) => updateMailMoved(trx, key, clock().toISOString()), lock)
-  const failures = await atomically(db, (trx) => addMoveFailure(trx, key), lock)
+  if (isMoved) return atomically(db, (trx) => updateMailMoved(trx, keys, clock().toISOString()), lock)
+  const failures = await atomically(db, (trx) => addMoveFailure(trx, keys), lock)
   if (failures >= MOST_MOVE_FAILURES) round.isStuck = true
 }
 
@@ -208,15 +208,17 @@ function isAllowedSender({ allow_from: allowed }: MailboxRow, sender: string): b
   return from !== '' && allowed.some((one) => (one.includes('@') ? one === from : one === domain))
 }
 
-/** Returns the agent in the tag of an address, such as `facturas+12@example.com`, else that of the mailbox. */
-async function chooseAgent({ reads, mailbox }: Round, recipients: readonly string[]): Promise<number> {
-  if (!mailbox.by_tag) return mailbox.agent_id
+/** Returns the active agents in the tags of addresses, such as `facturas+12@example.com`: the first 10. */
+async function selectTagAgents({ reads, mailbox }: Round, recipients: readonly string[]): Promise<number[]> {
+  if (!mailbox.by_tag) return []
   const tags = recipients.flatMap((address) => /^[^@]*\+(\d{1,15})@/.exec(address)?.[1] ?? [])
-  for (const tag of new Set(tags)) {
-    const agent = await findAgent(reads, Number(tag))
-    if (agent?.active && agent.company_id === mailbox.company_id) return agent.id
-  }
-  return mailbox.agent_id
+  const ids = [...new Set(tags.map(Number))]
+  if (ids.length === 0) return []
+  const agents = (await selectAgentsById(reads, ids)).filter(
+    ({ active, company_id }) => active && company_id === mailbox.company_id,
+  )
+  const agentIds = new Set(agents.map(({ id }) => id))
+  return ids.filter((id) => agentIds.has(id)).slice(0, MOST_AGENTS)
 }
 
 /** A failure of the storage leaves the mail where it is. */

@@ -1,9 +1,10 @@
-// Stores the documents of a mail as one upload of its mailbox, under the limits of all uploads. The entry of the mail is
-// in the same transaction. So the same mail becomes documents once, whatever ends the process.
+// Stores the documents of a mail as one upload for each of its agents, under the limits of all uploads. Uploads
+// and rows of a mail are in one transaction. So each agent gets the mail once, whatever ends the process.
 
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { MailContents, MailPart } from '../../formats/mail/mail.ts'
+import { AppError } from '../../runtime/errors.ts'
 import { createMemoryBudget, type MemoryBudget } from '../../runtime/memory-budget.ts'
 import type { Semaphore } from '../../runtime/semaphore.ts'
 import type { BlobBatch } from '../../store/blobs/batch.ts'
@@ -20,7 +21,7 @@ import type { Clock } from '../../values/dates.ts'
 import type { DocumentWaiters } from '../documents/arrivals.ts'
 import { announceUpload } from '../documents/uploads/accept.ts'
 import { checkFreeSpace, checkQuotas, selectQuotas, withinQuotas } from '../documents/uploads/quotas.ts'
-import { HAS_ANSWER, storeBatch } from '../documents/uploads/store.ts'
+import { HAS_ANSWER, storeBatches } from '../documents/uploads/store.ts'
 import { createUploadedFiles, type InvoiceTally } from '../documents/uploads/uploaded-files.ts'
 import { NO_FACTS, recognizeBlob } from '../invoices/recognition.ts'
 import { mailKey } from './mail-key.ts'
@@ -42,15 +43,28 @@ export type MailStorage = {
 /** A mail and its place. */
 export type ReadMail = {
   mailbox: MailboxRow
-  agentId: number
+  /** Active agents of its tags; none: the mail is for the agent of the mailbox. */
+  tagAgents: readonly number[]
   uidvalidity: number
   uid: number
   receivedAt: string
   contents: MailContents
 }
 
-/** `isNew` is false for a mail whose parts are documents already. */
-export type StoredMail = { key: string; isNew: boolean; runs: readonly IdRange[]; count: number }
+/**
+ * `isNew` is false if all its agents have the documents already; `isKnown` is true if one of them had. `count`: new
+ * documents, beginning with `firstId`.
+ */
+export type StoredMail = {
+  keys: readonly string[]
+  isNew: boolean
+  isKnown: boolean
+  count: number
+  firstId?: number | undefined
+}
+
+/** Agent of a mail. Each row with one of these keys is proof of its documents. */
+type MailRecipient = { agentId: number; keys: readonly string[] }
 
 const SLICE = 256 * 1024 // a few milliseconds
 const MEMORY = { each: 64 * 1024 ** 2, all: 64 * 1024 ** 2 } // beside the parts
@@ -79,9 +93,19 @@ async function storeParts(
   const companyId = mailbox.company_id
   const hashes: string[] = []
   for (const part of parsed.parts) hashes.push(await hashPart(part))
-  const key = mailKey(mailbox.id, parsed.messageId, hashes)
-  const repeated = { key, isNew: false, runs: [], count: 0 }
-  if (await findMailMessage(db, key)) return repeated // uses no space
+  const recipients = listRecipients(mail, hashes)
+  const mainKey = mailKey(mailbox.id, parsed.messageId, hashes)
+  const keys = [...new Set([mainKey, ...recipients.flatMap((one) => one.keys)])]
+  const uidsByKey = new Map<string, number>()
+  for (const key of keys) {
+    const row = await findMailMessage(db, key)
+    if (row) uidsByKey.set(key, row.taken_uid)
+  }
+  // 1.0.0 recorded no agents, and chose one of them: such a mail is known for all.
+  const isOfAll = (uidsByKey.get(mainKey) ?? 0) > 0
+  const newRecipients = recipients.filter((one) => !isOfAll && !one.keys.some((key) => uidsByKey.has(key)))
+  const repeated = { keys, isNew: false, isKnown: true, count: 0 }
+  if (newRecipients.length === 0) return repeated // uses no space
   const quotas = await selectQuotas(db, { tokenId: null, companyId })
   checkQuotas(quotas, 1)
   const bytes = parsed.parts.reduce((sum, part) => sum + part.bytes.length, 0)
@@ -98,31 +122,59 @@ async function storeParts(
       files.add({ name, mimetype, blob, invoice: invoice ?? clave })
     }
     const at = clock().toISOString()
-    const insertOrigin = async (trx: WriteDb, runs: readonly IdRange[]) => {
+    const position = { mailbox_id: mailbox.id, uidvalidity, uid }
+    const insertRows = async (trx: WriteDb) => {
       await lock.check(trx)
       await requireSameMailbox(trx, mailbox)
-      if (!(await insertMailMessage(trx, { key, mailbox_id: mailbox.id, uidvalidity, uid, at })))
-        throw HAS_ANSWER
+      if (mailbox.by_tag) await insertMailMessage(trx, { key: mainKey, ...position, taken_uid: 0, at })
+      for (const key of newRecipients.flatMap((one) => one.keys))
+        if (!(await insertMailMessage(trx, { key, ...position, at }))) throw HAS_ANSWER
       await addMailCounts(trx, mailbox.id, { taken: 1 })
+    }
+    const insertOrigins = async (trx: WriteDb, runs: readonly IdRange[]) => {
       await insertDocumentMail(trx, [...rangeIds(runs)], {
         ...{ mailbox_id: mailbox.id, from_text: parsed.fromText || null, subject: parsed.subject || null },
         ...{ received_at: mail.receivedAt, message_id: parsed.messageId },
       })
     }
-    const party = { companyId, agentId: mail.agentId, ownerId: mailbox.owner_id }
-    const runs = await storeBatch(
+    const runs = await storeBatches(
       { db, blobs },
-      { ...party, files, blobs: batch },
-      { at, tokenId: null, insertOrigin },
-      undefined,
+      newRecipients.map(({ agentId }, index) => ({
+        batch: { companyId, agentId, ownerId: mailbox.owner_id, files, blobs: batch },
+        origin: {
+          ...{ at, tokenId: null },
+          async insertOrigin(trx, runs) {
+            if (index === 0) await insertRows(trx)
+            await insertOrigins(trx, runs)
+          },
+        },
+        identity: undefined,
+      })),
     )
+    if (!runs && newRecipients.length > 1) throw new AppError('busy', 'The mail was being stored: try again')
     if (!runs) return repeated
-    announceUpload(deps, party, runs)
-    deps.invoices.addAll(files.invoiceCounts())
-    return { key, isNew: true, runs, count: files.count() }
+    for (const [index, { agentId }] of newRecipients.entries()) {
+      announceUpload(deps, { companyId, agentId }, runs[index] ?? [])
+      deps.invoices.addAll(files.invoiceCounts())
+    }
+    const isKnown = newRecipients.length < recipients.length
+    const count = newRecipients.length * files.count()
+    return { keys, isNew: true, isKnown, count, firstId: runs[0]?.[0]?.id }
   } finally {
     await batch.discard() // has no effect on committed blobs
   }
+}
+
+/** Returns whom a mail is for, in the order of its tags. */
+function listRecipients(
+  { mailbox, tagAgents, contents }: ReadMail,
+  hashes: readonly string[],
+): MailRecipient[] {
+  const { id, agent_id: agentId, by_tag } = mailbox
+  const agentKey = (agent?: number | 'own') => mailKey(id, contents.messageId, hashes, agent)
+  if (!by_tag) return [{ agentId, keys: [agentKey()] }]
+  if (tagAgents.length === 0) return [{ agentId, keys: [agentKey('own'), agentKey(agentId)] }]
+  return tagAgents.map((agent) => ({ agentId: agent, keys: [agentKey(agent)] }))
 }
 
 async function hashPart({ bytes }: MailPart): Promise<string> {

@@ -1,20 +1,24 @@
 // Mails as uploads: their documents, facts and records are stored together, once.
 
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { createWaiters } from '../../../../src/domain/documents/arrivals.ts'
 import { createInvoiceTally } from '../../../../src/domain/documents/uploads/uploaded-files.ts'
+import { createHook } from '../../../../src/domain/hooks/hook-changes.ts'
+import { mailKey } from '../../../../src/domain/mail/mail-key.ts'
 import { pauseMailbox } from '../../../../src/domain/mail/mailbox-changes.ts'
 import { createMailStore, type ReadMail } from '../../../../src/domain/mail/store-mail.ts'
 import type { MailContents } from '../../../../src/formats/mail/mail.ts'
 import { createSemaphore } from '../../../../src/runtime/semaphore.ts'
 import { updateCompanySettings } from '../../../../src/store/directory/companies.ts'
-import type { Lock } from '../../../../src/store/engine.ts'
-import { findMailbox } from '../../../../src/store/mail/mailboxes.ts'
+import type { Arrival, Lock } from '../../../../src/store/engine.ts'
+import { findMailbox, updateMailbox } from '../../../../src/store/mail/mailboxes.ts'
+import { findMailMessage } from '../../../../src/store/mail/messages.ts'
 import { AGENT, blobHashes, COMPANY, makeDirectory, openTestBlobs } from '../../../support/company.ts'
 import { createClave, sampleInvoice } from '../../../support/documents/invoice-xml.ts'
 import { insertTestMailbox } from '../../../support/mail/mailboxes.ts'
-import { fixedClock, temporaryDirectory, temporaryEngine } from '../../../support/temporary.ts'
+import { fixedClock, refuseRows, temporaryDirectory, temporaryEngine } from '../../../support/temporary.ts'
 
 const LOCK: Lock = {
   check: async () => {},
@@ -22,6 +26,7 @@ const LOCK: Lock = {
   lost: new AbortController().signal,
   release: async () => {},
 }
+const SHA256_OF_A = hash('sha256', 'a')
 const CLAVE = createClave('FacturaElectronica', 7)
 
 async function open(t: TestContext) {
@@ -33,13 +38,15 @@ async function open(t: TestContext) {
   const mailbox = await findMailbox(db, id)
   assert.ok(mailbox)
   let wakes = 0
+  const arrivals: number[] = []
+  const waiters = { ...createWaiters(), announce: ({ agentId }: Arrival) => void arrivals.push(agentId) }
   const store = createMailStore({
-    ...{ db, blobs, clock: fixedClock().read, waiters: createWaiters(), minFree: 0 },
+    ...{ db, blobs, clock: fixedClock().read, waiters, minFree: 0 },
     wakeHooks: () => void wakes++,
     ...{ turns: createSemaphore(1), invoices: createInvoiceTally() },
   })
   const mail = (parts: Record<string, string>, more: Partial<MailContents> = {}, uid = 1): ReadMail => ({
-    ...{ mailbox, agentId: AGENT, uidvalidity: 3, uid, receivedAt: '2026-03-24T11:00:00.000Z' },
+    ...{ mailbox, tagAgents: [], uidvalidity: 3, uid, receivedAt: '2026-03-24T11:00:00.000Z' },
     contents: {
       ...{ messageId: '<a@example.com>', from: 'ana@example.com', fromText: 'Ana', subject: 'Facturas' },
       ...{ recipients: [], ...more },
@@ -48,6 +55,22 @@ async function open(t: TestContext) {
       })),
     },
   })
+  /** Adds agents, as inactive if `active` is 0. */
+  const addAgents = async (ids: readonly number[], active = 1) => {
+    const agent = { company_id: COMPANY, description: '', active, created_at: '2026-03-01T12:00:00.000Z' }
+    const rows = ids.map((id) => ({ ...agent, id, name: `Agent ${id}` }))
+    await db.insertInto('agents').values(rows).execute()
+  }
+  const agents = async () =>
+    (await db.selectFrom('documents').select('agent_id').orderBy('id').execute()).map((row) => row.agent_id)
+  /** Sets `--by-tag`. Returns mails with the tags of agents. */
+  const startTags = async () => {
+    await updateMailbox(db, id, { by_tag: true })
+    return (parts: Record<string, string>, tagAgents: readonly number[]): ReadMail => ({
+      ...{ ...mail(parts), tagAgents },
+      mailbox: { ...mailbox, by_tag: true },
+    })
+  }
   const names = async () =>
     (
       await db
@@ -57,7 +80,7 @@ async function open(t: TestContext) {
         .orderBy('documents.id')
         .execute()
     ).map(({ name }) => name)
-  return { db, blobs, id, store, mail, names, wakes: () => wakes }
+  return { db, blobs, id, arrivals, startTags, store, mail, addAgents, agents, names, wakes: () => wakes }
 }
 
 test('the parts of a mail become documents with their mail, once', async (t) => {
@@ -70,7 +93,7 @@ test('the parts of a mail become documents with their mail, once', async (t) => 
   const first = await store(mail(parts), LOCK)
   assert.deepEqual([first.isNew, first.count, wakes()], [true, 3, 1])
   const again = await store(mail(parts, { subject: 'Otro' }, 9), LOCK)
-  assert.deepEqual([again.isNew, again.key, wakes()], [false, first.key, 1])
+  assert.deepEqual([again.isNew, again.keys, wakes()], [false, first.keys, 1])
   assert.deepEqual(await names(), Object.keys(parts))
   const mails = await db.selectFrom('document_mail').selectAll().orderBy('document_id').execute()
   assert.deepEqual(
@@ -136,7 +159,7 @@ test('a full quota does not stop a mail whose parts are documents already', asyn
   const first = await store(mail({ 'a.txt': 'a' }), LOCK)
   await updateCompanySettings(db, COMPANY, { quota: 1 })
   const again = await store(mail({ 'a.txt': 'a' }, {}, 2), LOCK)
-  assert.deepEqual([again.isNew, again.key], [false, first.key])
+  assert.deepEqual([again.isNew, again.keys], [false, first.keys])
 })
 
 test('a full quota, a paused mailbox and a lost lock store nothing', async (t) => {
@@ -151,4 +174,75 @@ test('a full quota, a paused mailbox and a lost lock store nothing', async (t) =
   assert.deepEqual(await names(), [])
   assert.deepEqual(await blobHashes(blobs), [])
   assert.equal((await db.selectFrom('mail_messages').selectAll().execute()).length, 0)
+})
+
+test('each agent of a mail gets an upload with its hook messages, and a blob is stored once', async (t) => {
+  const { db, blobs, arrivals, store, startTags, addAgents, agents, names } = await open(t)
+  await addAgents([13, 14])
+  const hook = { url: 'https://example.com/', company_id: null, agent_id: null }
+  await createHook(db, Buffer.alloc(32), { ...hook, events: ['document.created'] }, 'then')
+  const tagMail = await startTags()
+  const tags = [14, AGENT, 13]
+  const first = await store(tagMail({ 'a.txt': 'a', 'b.txt': 'a' }, tags), LOCK)
+  assert.deepEqual([first.isNew, first.isKnown, first.count, first.firstId], [true, false, 6, 1])
+  assert.deepEqual(await agents(), [14, 14, AGENT, AGENT, 13, 13])
+  assert.deepEqual(await names(), Array(3).fill(['a.txt', 'b.txt']).flat())
+  assert.equal((await blobHashes(blobs)).length, 1)
+  const { used } = await db.selectFrom('companies').select('used').executeTakeFirstOrThrow()
+  const { taken } = await db.selectFrom('mailboxes').select('taken').executeTakeFirstOrThrow()
+  assert.deepEqual([used, taken], [6, 1])
+  assert.equal((await db.selectFrom('document_mail').selectAll().execute()).length, 6)
+  const messages = await db.selectFrom('hook_messages').select('body').orderBy('id').execute()
+  const agentIds = messages.map(({ body }) => JSON.parse(body).data.agent_id)
+  assert.deepEqual([agentIds, arrivals], [tags, tags])
+})
+
+test('a quota counts a mail for each of its agents', async (t) => {
+  const { db, blobs, store, startTags, addAgents, names } = await open(t)
+  await addAgents([13])
+  const tagMail = await startTags()
+  const tags = [AGENT, 13]
+  await updateCompanySettings(db, COMPANY, { quota: 5 })
+  await assert.rejects(store(tagMail({ 'a.txt': 'abc' }, tags), LOCK), /The quota of 5 bytes/)
+  assert.deepEqual([await names(), await blobHashes(blobs)], [[], []])
+  await updateCompanySettings(db, COMPANY, { quota: 6 })
+  assert.equal((await store(tagMail({ 'a.txt': 'abc' }, tags), LOCK)).count, 2)
+})
+
+test('a mail reaches all its agents or none', async (t) => {
+  const { db, blobs, store, startTags, addAgents, names } = await open(t)
+  await addAgents([13], 0)
+  const tagMail = await startTags()
+  const tags = [AGENT, 13]
+  await assert.rejects(store(tagMail({ 'a.txt': 'a' }, tags), LOCK), /Agent not found/)
+  await db.updateTable('agents').set({ active: 1 }).execute()
+  await refuseRows(db, 'document_mail')
+  await assert.rejects(store(tagMail({ 'a.txt': 'a' }, tags), LOCK))
+  assert.deepEqual([await names(), await blobHashes(blobs)], [[], []])
+  assert.deepEqual(await db.selectFrom('mail_messages').selectAll().execute(), [])
+})
+
+test('a mail that 1.0.0 took, or from before --by-tag, is known for every agent', async (t) => {
+  const { store, mail, startTags, addAgents, agents } = await open(t)
+  await addAgents([13])
+  const { keys } = await store(mail({ 'a.txt': 'a' }), LOCK)
+  assert.deepEqual(keys, [mailKey(1, '<a@example.com>', [SHA256_OF_A])])
+  const tagMail = await startTags()
+  for (const tagAgents of [[], [AGENT], [13]]) {
+    const again = await store(tagMail({ 'a.txt': 'a' }, tagAgents), LOCK)
+    assert.deepEqual([again.isNew, again.isKnown], [false, true])
+  }
+  assert.deepEqual(await agents(), [AGENT])
+})
+
+test('a mail by tag has a row with the key of 1.0.0, and is known without --by-tag', async (t) => {
+  const { db, id, store, mail, startTags, addAgents, agents } = await open(t)
+  await addAgents([13])
+  const tagMail = await startTags()
+  const tags = [13]
+  await store(tagMail({ 'a.txt': 'a' }, tags), LOCK)
+  assert.ok(await findMailMessage(db, mailKey(1, '<a@example.com>', [SHA256_OF_A])))
+  await updateMailbox(db, id, { by_tag: false })
+  assert.equal((await store(mail({ 'a.txt': 'a' }), LOCK)).isNew, false)
+  assert.deepEqual(await agents(), [13])
 })

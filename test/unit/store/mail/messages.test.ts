@@ -67,7 +67,7 @@ test('`selectMailMessages` returns the known mails of a folder by their present 
     return [...(await selectMailMessages(db, { mailbox_id, uidvalidity }, all)).keys()]
   }
   assert.deepEqual(await uids(5), [11])
-  await updateMailSeen(db, KEY, { uidvalidity: 6, uid: 900, at: LATER })
+  await updateMailSeen(db, [KEY], { uidvalidity: 6, uid: 900, at: LATER })
   assert.deepEqual([await uids(5), await uids(6)], [[], [900]])
   const row = await findMailMessage(db, KEY)
   assert.deepEqual([row?.taken_uid, row?.last_seen_at], [11, LATER])
@@ -76,9 +76,9 @@ test('`selectMailMessages` returns the known mails of a folder by their present 
 test('failed moves of a mail are counted until it has left its folder', async (t) => {
   const { db, mailbox_id } = await openMailbox(t)
   await insertMailMessage(db, { key: KEY, mailbox_id, uidvalidity: 5, uid: 11, at: AT })
-  assert.deepEqual([await addMoveFailure(db, KEY), await addMoveFailure(db, KEY)], [1, 2])
-  assert.equal(await addMoveFailure(db, OTHER_KEY), 0)
-  await updateMailMoved(db, KEY, LATER)
+  assert.deepEqual([await addMoveFailure(db, [KEY]), await addMoveFailure(db, [KEY])], [1, 2])
+  assert.equal(await addMoveFailure(db, [OTHER_KEY]), 0)
+  await updateMailMoved(db, [KEY], LATER)
   const row = await findMailMessage(db, KEY)
   assert.deepEqual([row?.move_failures, row?.moved_at], [0, LATER])
 })
@@ -92,11 +92,30 @@ test('`deleteMailMessage` deletes the mail that was taken last with a number, of
     { key: 'c'.repeat(64), mailbox_id: other, uidvalidity: 6, uid: 11, at: LATER },
   ]
   for (const row of rows) await insertMailMessage(db, row)
-  await updateMailSeen(db, OTHER_KEY, { uidvalidity: 7, uid: 1, at: LATER })
+  await updateMailSeen(db, [OTHER_KEY], { uidvalidity: 7, uid: 1, at: LATER })
   assert.equal((await deleteMailMessage(db, mailbox_id, 11))?.key, OTHER_KEY)
   assert.equal((await deleteMailMessage(db, mailbox_id, 11))?.key, KEY)
   assert.equal(await deleteMailMessage(db, mailbox_id, 11), undefined)
   assert.equal((await db.selectFrom('mail_messages').selectAll().execute()).length, 1)
+})
+
+test('the rows of a mail of several agents change together, and are deleted together', async (t) => {
+  const { db, mailbox_id } = await openMailbox(t)
+  const place = { mailbox_id, uidvalidity: 5, uid: 11, at: AT }
+  const third = 'c'.repeat(64)
+  await insertMailMessage(db, { key: KEY, ...place, taken_uid: 0 })
+  await insertMailMessage(db, { key: OTHER_KEY, ...place })
+  await insertMailMessage(db, { key: third, ...place, uid: 12 })
+  const messages = await selectMailMessages(db, { mailbox_id, uidvalidity: 5 }, [11, 12])
+  assert.deepEqual([...messages].toSorted(), [
+    [11, [KEY, OTHER_KEY]],
+    [12, [third]],
+  ])
+  await updateMailSeen(db, [KEY, OTHER_KEY], { uidvalidity: 6, uid: 3, at: LATER })
+  assert.equal(await addMoveFailure(db, [KEY, OTHER_KEY, 'd'.repeat(64)]), 1)
+  assert.equal((await deleteMailMessage(db, mailbox_id, 11))?.uid, 3)
+  const rows = await db.selectFrom('mail_messages').select(['key', 'move_failures']).execute()
+  assert.deepEqual(rows, [{ key: third, move_failures: 0 }])
 })
 
 test('`insertRefusal` records a mail once, and the last 20 of a mailbox', async (t) => {
