@@ -219,6 +219,7 @@ async function openApp(
   const findHistoryStart = ({ groups: [first] }: Provider) =>
     first ? historyFloor(first, config.backfillFrom) : config.backfillFrom
   const [turns, invoices] = [createUploadTurns(limits), createInvoiceTally()]
+  const knownMails = new Map<number, number>()
   await before?.close()
   const server = closeLater(
     await startServer(
@@ -232,7 +233,7 @@ async function openApp(
           reading: historyProgress,
           hasSecondOpinion: !!secondOpinion,
         },
-        documents: { blobs, claiming, limits, turns, invoices, wakeHooks: hooks.wake, ticks },
+        documents: { blobs, claiming, limits, turns, invoices, knownMails, wakeHooks: hooks.wake, ticks },
         samples: () => samples,
       },
       config,
@@ -268,7 +269,8 @@ async function openApp(
     const storage = {
       ...{ db, blobs, clock, waiters, wakeHooks: hooks.wake, turns, minFree: limits.minFree, invoices },
     }
-    work.adopt(startMailTask({ reads, takeLock, log, storage }, overrides.mailReadMs), (one) => one.close())
+    const mail = { reads, takeLock, log, storage, knownMails }
+    work.adopt(startMailTask(mail, overrides.mailReadMs), (one) => one.close())
     ;({ tidy } = work.adopt(housekeeping, (one) => one.close()))
   }
   if (!guard) beginWork()

@@ -57,6 +57,8 @@ export type ServerParts = {
   health: HealthQuery
   documents: Pick<UploadDeps, 'blobs' | 'limits' | 'turns' | 'invoices' | 'wakeHooks'> & {
     claiming: ClaimDeps
+    /** Mails that were stored already, since the start, by id of the mailbox. */
+    knownMails: ReadonlyMap<number, number>
     /** Monotonic milliseconds; default those of the process. */
     ticks?: (() => number) | undefined
   }
@@ -99,7 +101,7 @@ export function createApis(
   const { database, health, keyring, scheduler, backups, samples, log } = parts
   const { db, reads, isReady } = parts.engine
   const { cache, past, indicators } = parts.rates
-  const { blobs, limits, turns, invoices, wakeHooks, claiming, ticks } = parts.documents
+  const { blobs, limits, turns, invoices, knownMails, wakeHooks, claiming, ticks } = parts.documents
   const { waiters, clock } = claiming
   const names = { hostNames, proxies }
   const exports = createExports({ db: reads, cache })
@@ -164,7 +166,7 @@ export function createApis(
   const { caches } = rates
   const readMetrics = metricsSnapshotOf({
     ...{ db: reads, database, cache, caches, health, scheduler, backups },
-    ...{ blobs, uploads: turns, invoices, waiters, totals, summaries },
+    ...{ blobs, uploads: turns, invoices, knownMails, waiters, totals, summaries },
   })
   return { apis, probes, late, shapes: shapes ? [shapes] : [], readMetrics }
 }

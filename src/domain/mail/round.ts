@@ -29,7 +29,11 @@ export type RoundRunner = {
 type RunnerDeps = MailStorage & {
   reads: ReadDb
   log: Log
+  knownMails: KnownMails
 }
+
+/** Mails that rounds of this server found stored already, by id of the mailbox. */
+export type KnownMails = Map<number, number>
 
 /** A mail in the folder, and the keys of its rows. */
 type FolderMail = { uid: number; keys: readonly string[] }
@@ -145,6 +149,10 @@ async function takeMail(round: Round, head: MailHead): Promise<void> {
     })
   const { keys, isNew, isKnown, count, firstId } = upload
   if (isNew) round.log.info('mail kept', { mailbox: mailbox.id, uid, documents: count, first: firstId })
+  else {
+    round.log.info('mail known', { mailbox: mailbox.id, uid })
+    round.knownMails.set(mailbox.id, (round.knownMails.get(mailbox.id) ?? 0) + 1)
+  }
   if (isKnown) await moveKnown(round, { keys, uid })
   else await moveTaken(round, { keys, uid })
 }

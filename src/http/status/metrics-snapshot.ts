@@ -32,6 +32,7 @@ type DatabaseValues = Totals & {
     name: string
     taken: number
     refused: number
+    knownCount: number
     lastSuccess: number | null
     waiting: number | null
   }[]
@@ -67,6 +68,8 @@ type VitalsDeps = {
   blobs: Pick<Blobs, 'freeBytes'>
   uploads: Pick<Semaphore, 'status'>
   invoices: Pick<InvoiceTally, 'counts'>
+  /** Mails that were stored already, since the start, by id of the mailbox. */
+  knownMails: ReadonlyMap<number, number>
   waiters: Pick<DocumentWaiters, 'waiting'>
   caches: () => Record<string, CacheState>
   totals: () => Promise<Totals>
@@ -124,6 +127,7 @@ async function readDatabaseValues({
   scheduler,
   totals,
   summaries,
+  knownMails,
 }: VitalsDeps): Promise<DatabaseValues> {
   const { agents } = await summaries.byAgent(EVERYTHING, {})
   const good = await lastGoodSync(db, cache)
@@ -137,8 +141,8 @@ async function readDatabaseValues({
       ...{ id: agent_id, waiting, failed },
       oldestWaitingSeconds: oldest === null ? 0 : elapsedSeconds(new Date(oldest), clock),
     })),
-    mailboxes: (await selectMailboxes(db)).map(({ name, taken, refused, last_success_at, waiting }) => ({
-      ...{ name, taken, refused, waiting },
+    mailboxes: (await selectMailboxes(db)).map(({ id, name, taken, refused, last_success_at, waiting }) => ({
+      ...{ name, taken, refused, waiting, knownCount: knownMails.get(id) ?? 0 },
       lastSuccess: last_success_at === null ? null : new Date(last_success_at).getTime() / 1000,
     })),
     indicators: (await selectIndicatorStates(db, clock)).map(({ code, age_days: days }) => ({ code, days })),

@@ -178,9 +178,10 @@ export function createMetrics(): Metrics {
         failures.set({ agent }, queue.failed)
       }
       for (const metric of [mails, mailSuccess, mailWaiting]) metric.reset()
-      for (const { name: mailbox, taken, refused, lastSuccess, waiting } of now.mailboxes ?? []) {
+      for (const { name: mailbox, taken, refused, knownCount, lastSuccess, waiting } of now.mailboxes ?? []) {
         mails.inc({ mailbox, outcome: 'taken' }, taken)
         mails.inc({ mailbox, outcome: 'refused' }, refused)
+        mails.inc({ mailbox, outcome: 'known' }, knownCount)
         mailSuccess.set({ mailbox }, lastSuccess ?? 0)
         if (waiting !== null) mailWaiting.set({ mailbox }, waiting)
       }

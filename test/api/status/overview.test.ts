@@ -245,6 +245,7 @@ test('the status and the metrics have the mailboxes', async (t) => {
   for (const line of [
     'cambista_mail_messages_total{mailbox="facturas",outcome="taken"} 7',
     'cambista_mail_messages_total{mailbox="facturas",outcome="refused"} 2',
+    'cambista_mail_messages_total{mailbox="facturas",outcome="known"} 0',
     'cambista_mail_last_success_timestamp_seconds{mailbox="facturas"} 1774346400',
     'cambista_mail_last_success_timestamp_seconds{mailbox="otro"} 0',
     'cambista_mail_waiting{mailbox="facturas"} 4',

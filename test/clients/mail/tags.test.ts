@@ -16,7 +16,7 @@ const INACTIVE = 40
 
 async function openTags(t: TestContext): Promise<{ dovecot: Dovecot; app: MailApp }> {
   const dovecot = await startDovecot(t)
-  const app = await startMailApp(t, dovecot, { by_tag: 1 })
+  const app = await startMailApp(t, dovecot, { by_tag: 1 }, { listen: { metrics: 'local' } })
   const agent = { company_id: 1, description: '', active: 1, created_at: '2026-03-01' }
   const rows = AGENTS.map((id) => ({ ...agent, id, name: `Agent ${id}` }))
   await asOtherProcess(app, async (db) => {
@@ -49,6 +49,9 @@ async function agentsByMail(app: MailApp): Promise<Record<string, number[]>> {
 const logged = (app: MailApp, event: string) =>
   app.logLines.flatMap((line) => (line.includes(`"${event}"`) ? [JSON.parse(line)] : []))
 
+const countKnown = async (app: MailApp) =>
+  /outcome="known"} (\d+)/.exec(await (await fetch(`${app.app.url}/metrics`)).text())?.[1]
+
 test('a mail with the tags of two agents reaches both, and is counted once', async (t) => {
   const { dovecot, app } = await openTags(t)
   await dovecot.deliver(tagMail('to', { To: `${address(12)}, ${address(13)}` }))
@@ -73,7 +76,7 @@ test('the first 10 active agents of the company get a mail, and other tags none'
   assert.deepEqual(await agentsByMail(app), { many: AGENTS.toReversed().slice(0, 10), none: [1] })
 })
 
-test('a copy of a mail for each recipient reaches each agent once', async (t) => {
+test('a copy of a mail for each recipient reaches each agent once, and known ones are counted', async (t) => {
   const { dovecot, app } = await openTags(t)
   const copies = ['+12', '', '+13', '+12', '', '+1']
   for (const tag of copies)
@@ -81,6 +84,11 @@ test('a copy of a mail for each recipient reaches each agent once', async (t) =>
   const mailbox = await app.runRound()
   assert.deepEqual(await agentsByMail(app), { copy: [12, 1, 13] })
   assert.deepEqual([mailbox.taken, mailbox.waiting, dovecot.count('Procesados')], [3, 0, 6])
+  assert.deepEqual(
+    logged(app, 'mail known').map(({ level, mailbox, uid }) => [level, mailbox, uid]),
+    [4, 5, 6].map((uid) => ['info', 1, uid]),
+  )
+  assert.equal(await countKnown(app), '3')
 })
 
 test('a second copy with one more tag reaches that agent alone', async (t) => {
@@ -89,7 +97,7 @@ test('a second copy with one more tag reaches that agent alone', async (t) => {
   await dovecot.deliver(tagMail('more', { To: address(12), 'Delivered-To': address(13) }))
   const { taken } = await app.runRound()
   assert.deepEqual(await agentsByMail(app), { more: [12, 13] })
-  assert.deepEqual([taken, dovecot.count()], [2, 0])
+  assert.deepEqual([taken, dovecot.count(), await countKnown(app)], [2, 0, '0'])
 })
 
 test('an unmoved mail of several agents stays once, also with new numbers and another --agent', async (t) => {
