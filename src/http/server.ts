@@ -175,7 +175,7 @@ function sendError(
 ): Response {
   let cause: unknown = error.unhandled ? error.cause : error
   if (HTTPError.isError(cause) && cause.status === 404) cause = new AppError('not-found', 'Not found')
-  if (isDatabaseError(cause)) cause = storageError(cause)
+  if (isDatabaseError(cause)) cause = storageError(cause, operationName(event))
   const page = cause instanceof AppError && cause.code === 'not-found' && notFoundPage(event)
   if (page) return send(event, { ...page, body: String(page.body) })
   const errors = selectErrorShape(event.url.pathname)
@@ -191,6 +191,12 @@ function sendError(
     log.warn('request refused', { ...about, reason: errorReason(cause) })
   }
   return send(event, reply)
+}
+
+/** Returns the purpose of a request that writes, such as `claim documents`. */
+function operationName({ req: { method }, context }: H3Event): string {
+  const summary = method === 'GET' || method === 'HEAD' ? 'Answer' : String(context.summary)
+  return summary.charAt(0).toLowerCase() + summary.slice(1)
 }
 
 /** Returns the nearest path for an unknown one, or the required kind of credential. */

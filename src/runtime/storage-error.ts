@@ -8,7 +8,8 @@ import { AppError, errorCode, errorReason } from './errors.ts'
 export const LOCK_NOT_AVAILABLE = 'PG_55P03'
 
 // Without space for its -shm file SQLite reports an I/O error.
-const FULL = /^(ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR_SHMSIZE|PG_53100)$/
+const FULL = /^(ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR_SHMSIZE)$/
+const PG_FULL = 'PG_53100' // the database server has another disk
 const READ_ONLY = /^(EROFS|SQLITE_READONLY)$/
 const NO_FILES = /^E[MN]FILE$/
 // SQLSTATE of PostgreSQL: serialization failure, deadlock, lock time-out, too many connections, cancelled query.
@@ -18,12 +19,15 @@ const CONNECTION_LOST = /^PG_(LOST|COMMIT_UNKNOWN|08...|57P0\d)$/
 const EXTERNAL =
   /^(E[A-Z0-9]+|SQLITE_(IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|PROTOCOL|NOMEM)\w*|PG_(LOST|UNTRUSTED|REFUSED|COMMIT_UNKNOWN|(08|28|3D|3F|53|57|58|XX)...|25006|40003))$/
 
-/** Converts a failure of the file system or of a database to an AppError; returns other errors unchanged. */
-export function storageError(error: unknown): unknown {
+/**
+ * Converts a failure of the file system or of a database to an AppError; returns other errors unchanged. `operation`:
+ * named by the error of a full disk, such as `sign in`.
+ */
+export function storageError(error: unknown, operation = 'store the documents'): unknown {
   const code = errorCode(error)
   if (error instanceof AppError) return error
-  if (FULL.test(code)) {
-    return new AppError('disk-full', 'Not enough disk space to store the documents', { cause: error })
+  if (FULL.test(code) || code === PG_FULL) {
+    return new AppError('disk-full', `Not enough disk space to ${operation}`, { cause: error })
   }
   if (BUSY.test(code)) {
     return new AppError('busy', 'The database is in use: try again in a moment', { cause: error })

@@ -31,9 +31,15 @@ export function becomeOwner(dataDir: string): void {
 }
 
 /** The same for the blob directory of a cluster, which has no data directory. */
-export function becomeStorageOwner({ dataDir, database, blobs }: StorageConfig): void {
-  if (database === undefined) becomeOwner(dataDir)
-  else if (blobs && 'folder' in blobs) becomeOwner(blobs.folder)
+export function becomeStorageOwner(config: StorageConfig): void {
+  const folder = storageFolder(config)
+  if (folder !== undefined) becomeOwner(folder)
+}
+
+/** Returns the folder of this machine that a server writes: its data directory, or the blobs of a cluster. */
+export function storageFolder({ dataDir, database, blobs }: StorageConfig): string | undefined {
+  if (database === undefined) return dataDir
+  return blobs && 'folder' in blobs ? blobs.folder : undefined
 }
 
 /**

@@ -112,6 +112,7 @@ function mountPath(
     const { method } = event.req
     const match = methods.get(method === 'HEAD' ? 'GET' : method)
     const { endpoint } = match ?? first ?? {}
+    event.context.summary = endpoint?.summary
     const serve = () => {
       if (isForWebsites === false) event.context.cors = undefined
       if (match) return match.serve(event)

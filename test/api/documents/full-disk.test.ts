@@ -7,7 +7,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { startTestApp, type TestApp } from '../../support/app.ts'
-import { batch, CREATE, fillDirectory, pdf, post, read } from '../../support/directory.ts'
+import { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../../support/directory.ts'
 import {
   sampleDocument,
   UPLOAD_FORM_NAMES,
@@ -33,6 +33,9 @@ function blobFiles(app: TestApp): string[] {
     .filter((entry) => entry.isFile())
     .map(({ name }) => name)
 }
+
+const PATH = '/api/v1/documents'
+const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` })
 
 const random = (bytes: number) => ({ ...pdf(), base64: randomBytes(bytes).toString('base64') })
 
@@ -110,3 +113,47 @@ for (const way of UPLOAD_FORM_NAMES) {
     )
   })
 }
+
+test('a 507 names the operation of the request or of the tool', async (t) => {
+  const setup = await openOnSmallDisk(t, 24 * 1024 ** 2)
+  if ('reason' in setup) return t.skip(setup.reason)
+  const { app, disk } = setup
+  assert.equal((await post(app, CREATE, batch(pdf('one'), pdf('two')))).status, 200)
+  const work = bearer(TOKENS.work)
+  const claim = { agent_id: 1, limit: 1 }
+  const claimAnswer = await post(app, `${PATH}/claim`, claim, work)
+  const [{ id, claim_id }] = ((await claimAnswer.json()) as { documents: [{ id: number; claim_id: string }] })
+    .documents
+  const origin = { origin: app.app.url, 'content-type': 'application/json' }
+  const signIn = () => post(app, '/session', { secret: app.key }, origin)
+  disk.leaveFree(0)
+  for (let tries = 0; (await signIn()).status === 200 && tries < 1000; tries += 1); // fills the log of SQLite
+  const operations: Record<string, () => Promise<Response>> = {
+    'sign in': signIn,
+    'claim documents': () => post(app, `${PATH}/claim`, claim, work),
+    'extend a claim': () => post(app, `${PATH}/${id}/extend`, { claim_id }, work),
+    'release a claim': () => post(app, `${PATH}/${id}/release`, { claim_id }, work),
+    'finish a document': () => post(app, `${PATH}/${id}/finish`, { claim_id, outcome: 'done' }, work),
+    'delete a document': () =>
+      fetch(`${app.app.url}${PATH}/2`, { method: 'DELETE', headers: bearer(TOKENS.remove) }),
+  }
+  for (const [operation, send] of Object.entries(operations)) {
+    const answer = await send()
+    const { detail, message = detail } = (await answer.json()) as Record<string, string>
+    assert.deepEqual([answer.status, message], [507, `Not enough disk space to ${operation}`])
+  }
+  const tool = await post(
+    app,
+    '/mcp',
+    { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'claim_documents', arguments: claim } },
+    {
+      ...work,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2025-06-18',
+    },
+  )
+  assert.match(await tool.text(), /Not enough disk space to claim documents\. Tell your operator/)
+  disk.makeRoom()
+  assert.equal((await signIn()).status, 200)
+})

@@ -11,7 +11,7 @@ import type { OptionValues } from '../../options/values.ts'
 import { cronReader, providerSettingsReader, tokenFileWarning } from '../../parse/provider-settings.ts'
 import { unknownSettings } from '../../parse/setting-names.ts'
 import { SERVE_OPTIONS } from '../../serve-options.ts'
-import { becomeStorageOwner } from '../../storage/data-dir.ts'
+import { becomeStorageOwner, storageFolder } from '../../storage/data-dir.ts'
 import { awaitDecision, findProbation } from '../../storage/probation.ts'
 import { refuseBackups } from '../../storage/storage-options.ts'
 import { terminalLog } from '../../terminal-log.ts'
@@ -68,7 +68,8 @@ export const serve = command({
       stop: terminal.stop,
       probation: probationFile === undefined ? undefined : confirmed.promise,
     }).catch((error: unknown) => {
-      throw diskError(error, dataDir)
+      const folder = storageFolder(config)
+      throw folder === undefined ? error : diskError(error, folder)
     })
     setFlagsFromString(NO_PRETENURING)
     using _collection = collectWhenIdle()

@@ -62,8 +62,8 @@ const LONGEST_NAME = 80
 export function createMcpServer({ tools, resources, log }: McpParts): McpServer {
   const toolsByName = new Map(tools.map((one) => [one.definition.name, one]))
   const allowedResources = (caller: Caller) => resources.filter((one) => isAllowed(one, caller))
-  const errorText = (thrown: unknown): string => {
-    const error = isDatabaseError(thrown) ? storageError(thrown) : thrown
+  const errorText = (thrown: unknown, operation: string): string => {
+    const error = isDatabaseError(thrown) ? storageError(thrown, operation) : thrown
     if (error instanceof AppError && error.code !== 'failed')
       return `${error.message.replace(/[.?]$/, '')}${nextStep(error)}`
     log.error('tool failed', { cause: error instanceof Error ? String(error.stack) : errorReason(error) })
@@ -79,7 +79,8 @@ export function createMcpServer({ tools, resources, log }: McpParts): McpServer 
       const { value, sentence } = await tool.call(values, caller)
       return { result: { content: textContent(sentence), structuredContent: value } }
     } catch (error) {
-      return { result: { content: textContent(errorText(error)), isError: true } }
+      const operation = tool.definition.name.replaceAll('_', ' ')
+      return { result: { content: textContent(errorText(error, operation)), isError: true } }
     }
   }
 
@@ -92,7 +93,12 @@ export function createMcpServer({ tools, resources, log }: McpParts): McpServer 
       }
     } catch (error) {
       const isMissing = error instanceof AppError && error.code === 'not-found'
-      return { error: { code: isMissing ? missing : CODES.invalidParams, message: errorText(error) } }
+      return {
+        error: {
+          code: isMissing ? missing : CODES.invalidParams,
+          message: errorText(error, 'read a resource'),
+        },
+      }
     }
     const message = `There is no resource ${quoteName(uri)}: resources/list names those that are open to you`
     return { error: { code: missing, message } }
