@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { LEAST_FREE } from '../../../domain/documents/uploads/quotas.ts'
 import { isServed } from '../../../domain/operations/backup/data-dir-files.ts'
 import { examine, type RepairResult, repair } from '../../../domain/operations/doctor/doctor.ts'
 import type { DoctorRequest, Examination } from '../../../domain/operations/doctor/examination.ts'
@@ -9,8 +10,10 @@ import { openBlobStore } from '../../../store/blobs/open-blobs.ts'
 import { openEngine } from '../../../store/open-engine.ts'
 import { readServerSettings } from '../../../store/server-address.ts'
 import type { StorageConfig } from '../../../store/storage-config.ts'
+import { sizeText } from '../../../values/sizes.ts'
 import { command, printResult } from '../../command.ts'
 import { messageWithAdvice } from '../../help/advice.ts'
+import { raiseMinFree } from '../../options/min-free.ts'
 import { STORAGE_WITH_BLOBS } from '../../options/storage.ts'
 import type { OptionValues } from '../../options/values.ts'
 import { createProgress } from '../../progress-line.ts'
@@ -43,6 +46,9 @@ export const doctor = command({
       )
     }
     if (options.repair) repairResult = await repair(dataDir)
+    const minFree = raiseMinFree(options['min-free'], () =>
+      terminal.err(`cambista: --min-free is too small: ${sizeText(LEAST_FREE)} count\n`),
+    )
     const line = createProgress(terminal)
     const common = {
       providers: terminal.providers,
@@ -55,7 +61,7 @@ export const doctor = command({
         ? examine({
             dataDir,
             clock: () => new Date(),
-            ...serverSettings(dataDir, options, flags),
+            ...serverSettings(dataDir, { ...options, 'min-free': minFree }, flags),
             zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
             ...common,
           })

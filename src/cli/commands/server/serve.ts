@@ -1,12 +1,15 @@
 import { setFlagsFromString } from 'node:v8'
 import { startApp } from '../../../app.ts'
+import { LEAST_FREE } from '../../../domain/documents/uploads/quotas.ts'
 import type { BackupPlan } from '../../../domain/operations/backup/nightly.ts'
 import { UPLOAD_WAITS } from '../../../http/documents/uploads/receive.ts'
 import type { Provider, ProviderSettings } from '../../../providers/provider.ts'
 import { VERSION } from '../../../runtime/assets.ts'
 import { diskError } from '../../../runtime/storage-error.ts'
+import { sizeText } from '../../../values/sizes.ts'
 import { command, type Terminal } from '../../command.ts'
 import { addressesWithoutTls, listenSettings } from '../../listen.ts'
+import { raiseMinFree } from '../../options/min-free.ts'
 import type { OptionValues } from '../../options/values.ts'
 import { cronReader, providerSettingsReader, tokenFileWarning } from '../../parse/provider-settings.ts'
 import { unknownSettings } from '../../parse/setting-names.ts'
@@ -34,6 +37,12 @@ export const serve = command({
       log.warn('not settings of cambista, so they do nothing', { names: unknownNames.join(', ') })
     }
     const providerSettings = providerSettingsReader(options, terminal.env, terminal.providers)
+    const minFree = raiseMinFree(options['min-free'], () =>
+      log.warn('--min-free is too small for claims and deletions', {
+        given: sizeText(options['min-free']),
+        used: sizeText(LEAST_FREE),
+      }),
+    )
     const backup = backupPlan(options)
     if (backup) refuseBackups(config, '--backup-dir')
     becomeStorageOwner(config)
@@ -57,7 +66,7 @@ export const serve = command({
       limits: {
         ...UPLOAD_WAITS,
         maxBody: options['max-body'],
-        minFree: options['min-free'],
+        minFree,
         maxUploads: options['max-uploads'],
       },
       backup,

@@ -10,6 +10,9 @@ import { findCompanyUsage, findTokenUsage } from '../../../store/documents/usage
 import type { ReadDb } from '../../../store/tables.ts'
 import { quotaText, sizeText } from '../../../values/sizes.ts'
 
+/** Least bytes that uploads leave: claims and deletions need room too, 4 MiB of it for the log of SQLite. */
+export const LEAST_FREE = 16 * 1024 ** 2
+
 /** A configured quota. */
 export type Quota = { whose: string; bytes: number; used: number }
 

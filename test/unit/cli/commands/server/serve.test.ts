@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startBank } from '../../../../../src/demo/bank.ts'
+import { readServerSettings } from '../../../../../src/store/server-address.ts'
 import { currentDay } from '../../../../../src/values/dates.ts'
 import { temporaryDirectory } from '../../../../support/app.ts'
 import { startProgram } from '../../../../support/program.ts'
@@ -133,4 +134,15 @@ test('the token of the bank is never in the arguments, the log or the database',
   assert.ok(bank.requests.every(({ authorized }) => authorized))
   assert.equal((program.printed.out + program.printed.err).includes(token), false)
   assert.equal(readFileSync(join(dataDir, 'data/cambista.db')).includes(token), false)
+})
+
+test('`serve` and `doctor` take a --min-free below 16 MiB as 16 MiB, with a warning', async (t) => {
+  const dataDir = join(temporaryDirectory(t), 'data')
+  const words = ['--port', '0', '--no-scheduler', '--data-dir', dataDir, '--min-free', '1MiB']
+  const program = startProgram(t, ['serve', ...words])
+  await program.waitForOutput(LISTENING)
+  assert.match(program.printed.err, /warn +--min-free is too small .*given="1 MiB" used="16 MiB"/)
+  assert.equal(readServerSettings(dataDir)?.minFree, 16 * 1024 ** 2)
+  const { err } = await runCommand(['doctor', '--data-dir', dataDir, '--min-free', '1MiB'])
+  assert.match(err, /--min-free is too small: 16 MiB count/)
 })
