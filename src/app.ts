@@ -13,6 +13,7 @@ import { startOlderDocuments } from './domain/invoices/older-documents.ts'
 import { startMailTask } from './domain/mail/task.ts'
 import { type BackupPlan, openNightlyBackup } from './domain/operations/backup/nightly.ts'
 import { type Repeat, watchDatabase } from './domain/operations/database-watch.ts'
+import { startWithRoom } from './domain/operations/full-disk.ts'
 import { startHousekeeping } from './domain/operations/housekeeping.ts'
 import { watchLineage } from './domain/operations/lineage-watch.ts'
 import { readSamples } from './domain/operations/sample-reads.ts'
@@ -120,20 +121,37 @@ const READ_DOLLAR_AFTER_MS = 100 // the start itself does not wait for it
 
 /** Starts the program, and retries while the database does not answer (`Waiting`). */
 export async function startApp(config: AppConfig, overrides: AppOverrides = {}): Promise<App> {
-  if (config.database === undefined) return openApp(config, overrides) // a damaged file does not heal by waiting
+  if (config.database === undefined) return openOnDisk(config, overrides) // a damaged file does not heal by waiting
   const waiting = createWaiting(config)
   try {
-    return await waiting.until(() => openApp(config, overrides, waiting))
+    return await waiting.until(() => openApp(config, overrides, { before: waiting }))
   } finally {
     await waiting.close()
   }
 }
 
-/** `before` is closed to free the port for the server. */
+/** Opens an app over a data directory. On a full disk it only reads, and another one replaces it on the same port. */
+async function openOnDisk(config: AppConfig, overrides: AppOverrides): Promise<App> {
+  let { port } = config
+  const apps = await startWithRoom(config, async (onlyReads) => {
+    const app = await openApp({ ...config, port }, overrides, { onlyReads })
+    port = Number(new URL(app.url).port) || port
+    return app
+  })
+  const app = apps.current()
+  return {
+    ...app,
+    sync: (request) => apps.current().sync(request),
+    historyProgress: () => apps.current().historyProgress(),
+    close: apps.close,
+  }
+}
+
+/** `before` is closed to free the port for the server. `onlyReads`: on a full disk. */
 async function openApp(
   config: AppConfig,
   overrides: AppOverrides,
-  before?: { close(): Promise<void> },
+  { before, onlyReads = false }: { before?: { close(): Promise<void> }; onlyReads?: boolean },
 ): Promise<App> {
   const { providers } = config
   await using parts = new AsyncDisposableStack() // closed in reverse, also when a later part fails to start
@@ -148,7 +166,15 @@ async function openApp(
     logRenewal(renewal, config.log)
     isRenewed = true
   }
-  const openOptions = { server: true, clock: ownClock, onUpgrade, patienceMs, onRenewal, leaseTimes }
+  const openOptions = {
+    server: true,
+    onlyReads,
+    clock: ownClock,
+    onUpgrade,
+    patienceMs,
+    onRenewal,
+    leaseTimes,
+  }
   const { probation } = config
   // The schema of a shared database is never put back, so an upgrade does not migrate it.
   const migrate = config.migrate !== false && probation === undefined
@@ -156,11 +182,14 @@ async function openApp(
   const { reads, clock, takeLock, findHolder } = unguarded
   const database = closeLater(await watchDatabase(unguarded, { ...config, repeatPoll: overrides.repeatPoll }))
   const log = database.quiet(config.log)
-  await ensureCatalogue(unguarded.db, providers, clock)
-  await countUncounted(unguarded.db, clock)
+  if (!onlyReads) {
+    await ensureCatalogue(unguarded.db, providers, clock)
+    await countUncounted(unguarded.db, clock)
+  }
   const waiters = createWaiters()
-  const leases = closeLater(await openLeases(unguarded.db, waiters, { clock, ticks }))
-  const guard = probation && guardWrites(unguarded.db)
+  const leases = closeLater(await openLeases(unguarded.db, waiters, { clock, ticks, onlyReads }))
+  const guardReason = onlyReads ? 'full-disk' : probation && 'probation'
+  const guard = guardReason && guardWrites(unguarded.db, guardReason)
   const engine = guard ? { ...unguarded, db: guard.db } : unguarded
   const { db } = engine
   const cache = await openRateCache(engine.longReads, providers)
@@ -213,7 +242,7 @@ async function openApp(
   const opening = { log, fs: overrides.blobFs, collects: !guard }
   const blobStore = parts.use(await openServedBlobs(config, unguarded, opening))
   const { blobs } = blobStore
-  let samples = guard && (await readSamples({ cache, reads, blobs }))
+  let samples = probation && (await readSamples({ cache, reads, blobs }))
   closeLater(await watchLineage(engine, blobStore))
   const { limits, keepEvents, keepRemovedDays } = config
   const findHistoryStart = ({ groups: [first] }: Provider) =>
@@ -235,6 +264,7 @@ async function openApp(
         },
         documents: { blobs, claiming, limits, turns, invoices, knownMails, wakeHooks: hooks.wake, ticks },
         samples: () => samples,
+        onlyReads,
       },
       config,
     ),
@@ -275,12 +305,13 @@ async function openApp(
   }
   if (!guard) beginWork()
   else {
-    log.warn('on probation after an upgrade: it only reads', samples)
+    if (!onlyReads) log.warn('on probation after an upgrade: it only reads', samples)
     const end = async () => {
       await probation
       if (work.disposed) return
-      guard.lift()
       samples = undefined
+      if (onlyReads) return
+      guard.lift()
       beginWork()
       log.warn('the upgrade is confirmed: it writes')
     }

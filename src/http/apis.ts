@@ -67,6 +67,8 @@ export type ServerParts = {
   backups: NightlyBackup | undefined
   /** Samples of a server on probation; undefined: it is on none. */
   samples: () => Samples | undefined
+  /** True on a full disk. */
+  onlyReads: boolean
   /** Omits failures while the database is away (`DatabaseState.quiet`); `defects` logs all. */
   log: Log
   defects: Log
@@ -98,7 +100,7 @@ export function createApis(
   shapes: readonly LazyApis[]
   readMetrics: () => Promise<MetricsSnapshot>
 } {
-  const { database, health, keyring, scheduler, backups, samples, log } = parts
+  const { database, health, keyring, scheduler, backups, samples, onlyReads, log } = parts
   const { db, reads, isReady } = parts.engine
   const { cache, past, indicators } = parts.rates
   const { blobs, limits, turns, invoices, knownMails, wakeHooks, claiming, ticks } = parts.documents
@@ -122,7 +124,7 @@ export function createApis(
   const links = openUploadLinks({ db, reads, clock, maxBody: limits.maxBody })
   const totals = cachedTotals(reads)
   const status = statusApi({
-    ...{ db: reads, isReady, database, cache, health, blobs, totals, samples },
+    ...{ db: reads, isReady, database, cache, health, blobs, totals, samples, onlyReads },
     ...{ keyring, findSession, scheduler, backups, log },
   })
   let loaded: Api[] | undefined // shared by all ports: rate limits of wrong keys and caches of answers

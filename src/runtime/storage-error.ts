@@ -70,6 +70,11 @@ export function lostDatabaseError(error: unknown, place?: string): unknown {
   return new AppError('failed', `${database} ${fault}: ${errorReason(error)}`, { cause: error })
 }
 
+/** Returns true when a full disk of this machine is the error or a cause of it. */
+export function isDiskFull(error: unknown): boolean {
+  return FULL.test(errorCode(error)) || (error instanceof AppError && isDiskFull(error.cause))
+}
+
 /** Returns true when the connection was lost during a commit, whose outcome is unknown. */
 export function isOutcomeUnknown(error: unknown): boolean {
   return errorCode(error) === 'PG_COMMIT_UNKNOWN'

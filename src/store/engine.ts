@@ -231,7 +231,7 @@ export type TransactionOptions<T> = {
 /**
  * Commits all of `work`, or nothing. The engine runs `work` again after a conflict with another transaction. So `work`
  * may change nothing but the database, and returns its findings as its result.
- * @throws AppError `unavailable` on probation (write-guard.ts)
+ * @throws AppError of a server that only reads (write-guard.ts)
  */
 export async function atomically<T>(
   db: WriteDb,

@@ -1,4 +1,5 @@
-// Rejects the writes of a server on probation: until its upgrade is confirmed, its database may be put back.
+// Rejects the writes of a server that only reads. On probation its database may be put back until the upgrade is
+// confirmed. On a full disk a write would fail.
 
 import type {
   KyselyPlugin,
@@ -12,12 +13,24 @@ import type { ReadDb, WriteDb } from './tables.ts'
 const WRITES = /^(Insert|Update|Delete|Merge)QueryNode$/
 const RETRY_AFTER_S = 5
 
+/** Reason of a server that only reads. */
+export type GuardReason = 'probation' | 'full-disk'
+
 class WriteGuard implements KyselyPlugin {
   isOn = true
+  readonly #reason: GuardReason
 
-  /** @throws AppError `unavailable` while it is on */
+  constructor(reason: GuardReason) {
+    this.#reason = reason
+  }
+
+  /** @throws AppError `unavailable` on probation, `disk-full` on a full disk */
   check(): void {
     if (!this.isOn) return
+    if (this.#reason === 'full-disk') {
+      const message = 'The disk is full: this server only reads until there is room'
+      throw new AppError('disk-full', message, { isLogged: true })
+    }
     const message = 'This server was just upgraded and does not write yet: try again in a moment'
     throw new AppError('unavailable', message, { retryAfter: RETRY_AFTER_S, isLogged: true })
   }
@@ -33,8 +46,8 @@ class WriteGuard implements KyselyPlugin {
 }
 
 /** Returns a database that rejects writes until `lift` is called. */
-export function guardWrites(db: WriteDb): { db: WriteDb; lift(): void } {
-  const guard = new WriteGuard()
+export function guardWrites(db: WriteDb, reason: GuardReason): { db: WriteDb; lift(): void } {
+  const guard = new WriteGuard(reason)
   return {
     db: db.withPlugin(guard),
     lift() {
@@ -43,7 +56,7 @@ export function guardWrites(db: WriteDb): { db: WriteDb; lift(): void } {
   }
 }
 
-/** Checks before work that ends with a write. @throws AppError `unavailable` on probation */
+/** Checks before work that ends with a write. @throws AppError of a server that only reads */
 export function checkWritable(db: ReadDb): void {
   for (const plugin of db.getExecutor().plugins) if (plugin instanceof WriteGuard) plugin.check()
 }

@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path'
 import { test } from 'node:test'
 import Sqlite from 'better-sqlite3'
+import { mountSmallDisk } from '../support/small-disk.ts'
 import { directory, type Ended, EXECUTABLE, remounted, run, serve } from './executable.ts'
 
 const SERVE = ['serve', '--no-scheduler', '--port', '0', '--data-dir']
@@ -86,6 +87,18 @@ test('an error advises to set TMPDIR if the data directory is noexec too', async
   refused(result, /cannot load SQLite .*Set TMPDIR to a directory that .* is not mounted noexec$/)
   assert.deepEqual(readdirSync(TMPDIR), ['data'])
   assert.deepEqual(listAddons(dataDir), [])
+})
+
+test('`serve` starts on a full disk of data and temporary directory', async (t) => {
+  const disk = mountSmallDisk(t, 24 * 1024 ** 2)
+  if ('reason' in disk) return t.skip(disk.reason)
+  const dataDir = join(disk.dir, 'data')
+  assert.equal((await run(t, ['key', 'create', 'erp', '--data-dir', dataDir])).code, 0)
+  disk.leaveFree(0)
+  const { url, ended } = await serve(t, dataDir, { env: { TMPDIR: disk.dir } })
+  assert.equal((await fetch(`${url}/readyz`)).status, 200)
+  assert.equal((await ended('SIGTERM')).code, 0)
+  assert.deepEqual(listAddons('/dev/shm'), [])
 })
 
 for (const signal of ['SIGTERM', 'SIGKILL'] as const) {

@@ -94,11 +94,13 @@ export type HealthDeps = {
   database: DatabaseState
   cache: RateCache
   samples: () => Samples | undefined
+  onlyReads: boolean
   scheduler: Pick<Schedulers, 'state'>
   log: Log
 }
 
 const MOST_HOLES = 20
+const FULL_DISK = 'the disk is full: the server only reads until there is room'
 
 /** A parameter whose name alone means true: `/readyz?rates`. */
 function flagParam(description: string) {
@@ -113,6 +115,7 @@ function flagParam(description: string) {
 export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
   const { db, isReady, cache, scheduler, log, database } = deps
   const { clock } = deps.health
+  const fullDisk = deps.onlyReads ? [FULL_DISK] : []
   return [
     get({
       path: '/api/v1/health',
@@ -127,7 +130,8 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
           state = await scheduler.state()
           const rates = (await snapshot.countRates()).all
           const last = await selectLastFinishedRun(db)
-          const health = await loadHealth(deps)
+          const healthOfRates = await loadHealth(deps)
+          const health = { ...healthOfRates, reasons: [...fullDisk, ...healthOfRates.reasons] }
           const opinion = deps.health.hasSecondOpinion ? await findOpinionReport(db, deps.health) : undefined
           return freshReply({
             status: health.reasons.length > 0 ? 'degraded' : 'ok',
@@ -186,7 +190,9 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
         // A poll that fails is no readiness; the watch logs the outage.
         const ready = !database.isAway() && (await isReady().catch(() => false))
         const delays = query.verbose ? describeDelays(database) : []
-        const detail = ready ? [...describeProbation(deps.samples()), ...delays] : whyNotReady(database)
+        const detail = ready
+          ? [...fullDisk, ...describeProbation(deps.samples()), ...delays]
+          : whyNotReady(database)
         const isEnough = query.rates && database.servesFromMemory() && database.blocks().program === undefined
         if (!ready && !isEnough) {
           return freshReply({ status: 'error', ...(detail.length > 0 && { detail }) }, 503)

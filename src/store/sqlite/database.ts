@@ -45,7 +45,7 @@ export type OpenOptions = {
   onUpgrade?: ((upgrade: FileUpgrade) => void) | undefined
   /** Returns whether an older schema may be upgraded now; undefined: always. */
   mayUpgrade?: () => boolean
-  /** For a command that reads: on a full disk the file is locked instead of mapping its index (`openOnFullDisk`). */
+  /** For a process that reads: on a full disk the file is locked instead of mapping its index (`openOnFullDisk`). */
   onlyReads?: boolean
   /** Milliseconds to retry statements that another process blocks; undefined: 5000. */
   patienceMs?: number | undefined

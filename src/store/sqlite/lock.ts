@@ -21,6 +21,7 @@ export function takeFileLock(
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
   const sqlite = new Sqlite(path, { timeout: SETTLED_WITHIN_MS, nativeBinding: nativeBinding(dataDir) })
   try {
+    sqlite.pragma('journal_mode = MEMORY') // a journal file would need room on a full disk
     sqlite.exec('begin exclusive')
   } catch (error) {
     sqlite.close()

@@ -7,12 +7,15 @@ import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packedAsset } from '../../runtime/assets.ts'
 import { AppError, errorReason } from '../../runtime/errors.ts'
+import { isDiskFull } from '../../runtime/storage-error.ts'
+
+const MEMORY = '/dev/shm'
 
 let loaded: object | undefined // a process can load an addon only once
 
 /**
  * Returns the `nativeBinding` option of a new database. The data directory is tried second: the temporary directory is
- * often mounted noexec. The library accepts the addon itself, although its types allow only a path.
+ * often mounted noexec. A full disk may have both, and /dev/shm is memory. The library accepts the addon itself, although its types allow only a path.
  * @throws AppError `failed` when the addon can be loaded from neither directory
  */
 export function nativeBinding(dataDir: string): string | undefined {
@@ -24,11 +27,13 @@ function loadAddon(directories: readonly string[]): object | undefined {
   const addon = packedAsset('better_sqlite3.node')
   if (!addon) return undefined
   const refusals: string[] = []
-  for (const directory of directories) {
+  const candidates = [...directories]
+  for (const directory of candidates) {
     const path = join(directory, `.cambista-${randomUUID()}.node`)
     try {
       return loadFile(path, addon)
     } catch (error) {
+      if (isDiskFull(error) && !candidates.includes(MEMORY)) candidates.push(MEMORY)
       const [reason] = errorReason(error).replace(`${path}: `, '').split(', ') // without the random name
       refusals.push(`${directory} (${reason})`)
     }
@@ -36,7 +41,7 @@ function loadAddon(directories: readonly string[]): object | undefined {
   throw new AppError(
     'failed',
     `cannot load SQLite from a file in ${refusals.join(' nor in ')}. ` +
-      'Set TMPDIR to a directory that exists, is writable and is not mounted noexec',
+      'Set TMPDIR to a directory that exists, is writable, has room and is not mounted noexec',
   )
 }
 

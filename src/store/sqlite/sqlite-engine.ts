@@ -17,7 +17,7 @@ import {
 import { type FileLock, isLocked, takeFileLock } from './lock.ts'
 
 export type EngineOptions = OpenOptions & {
-  /** Takes the lock of a server, and opens connections of their own for reads. */
+  /** Takes the lock of a server. Opens connections of their own for reads, unless it `onlyReads`. */
   server?: boolean
   /** Undefined: the clock of the machine. */
   clock?: Clock | undefined
@@ -30,17 +30,18 @@ const NEVER = new AbortController().signal
  * @throws AppError `failed` like `openDatabase`, and for a second server on the directory
  */
 export async function openSqliteEngine(dataDir: string, options: EngineOptions = {}): Promise<Engine> {
-  const { server = false, clock = () => new Date() } = options
+  const { server = false, onlyReads = false, clock = () => new Date() } = options
+  const hasOwnReads = server && !onlyReads
   await using parts = new AsyncDisposableStack()
   // Locks first: opening an older database upgrades it, which must not happen under a running server.
   if (server) parts.adopt(takeServeLock(dataDir), (lock) => lock.release())
   if (server) removeServerAddress(dataDir) // left by a killed server
   const open = <T extends { destroy(): Promise<void> }>(db: T) => parts.adopt(db, (one) => one.destroy())
   // A server of the former program would go on writing into an upgraded database.
-  const mayUpgrade = () => server || !isLocked(dataDir, 'serve.lock')
+  const mayUpgrade = () => (server ? !onlyReads : !isLocked(dataDir, 'serve.lock'))
   const db = open(openDatabase(dataDir, { ...options, mayUpgrade }))
-  const reads = server ? open(openReads(dataDir)) : db
-  const longReads = server ? open(openReads(dataDir)) : db
+  const reads = hasOwnReads ? open(openReads(dataDir)) : db
+  const longReads = hasOwnReads ? open(openReads(dataDir)) : db
   const resources = parts.move()
   return {
     kind: 'sqlite',
@@ -55,7 +56,7 @@ export async function openSqliteEngine(dataDir: string, options: EngineOptions =
     isReady: () => isReady(reads),
     explain: (error) => diskError(error, dataDir),
     publishServer(url, settings) {
-      writeServerAddress(dataDir, url, settings)
+      if (!onlyReads) writeServerAddress(dataDir, url, settings)
       return () => forgetServerAddress(dataDir)
     },
     close: () => resources.disposeAsync(),

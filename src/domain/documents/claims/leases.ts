@@ -18,10 +18,17 @@ export type Leases = {
 const QUERY_EVERY_MS = 1000 // another node may claim, extend and release
 const MERGE_MS = 50 // leases that end within this time wake workers once
 
-/** Opens the leases. Restarts leases of an earlier run of the server, so call it before the server listens. */
-export async function openLeases(db: WriteDb, waiters: DocumentWaiters, time: ServerTime): Promise<Leases> {
+/**
+ * Opens the leases. Restarts leases of an earlier run of the server, so call it before the server listens. `onlyReads`:
+ * restarts none.
+ */
+export async function openLeases(
+  db: WriteDb,
+  waiters: DocumentWaiters,
+  { onlyReads = false, ...time }: ServerTime & { onlyReads?: boolean },
+): Promise<Leases> {
   const sql = engineSql(db).leases(time)
-  await restartLeases(db, sql)
+  if (!onlyReads) await restartLeases(db, sql)
   let querying = Promise.resolve()
   let isQueued = false
   let isClosed = false
