@@ -13,7 +13,7 @@ import { startOlderDocuments } from './domain/invoices/older-documents.ts'
 import { startMailTask } from './domain/mail/task.ts'
 import { type BackupPlan, openNightlyBackup } from './domain/operations/backup/nightly.ts'
 import { type Repeat, watchDatabase } from './domain/operations/database-watch.ts'
-import { startWithRoom } from './domain/operations/full-disk.ts'
+import { logBallast, startWithRoom } from './domain/operations/full-disk.ts'
 import { startHousekeeping } from './domain/operations/housekeeping.ts'
 import { watchLineage } from './domain/operations/lineage-watch.ts'
 import { readSamples } from './domain/operations/sample-reads.ts'
@@ -31,6 +31,7 @@ import type { OpinionRequest } from './providers/opinion-source.ts'
 import type { Provider, ProviderSettings } from './providers/provider.ts'
 import { AppError, errorReason } from './runtime/errors.ts'
 import { type Log, logFailures } from './runtime/log.ts'
+import { giveUpBallast, makeBallast, makeRoom } from './store/ballast.ts'
 import type { BlobFs } from './store/blobs/folder.ts'
 import { findHookKey, mayHaveHookKey } from './store/hooks/key.ts'
 import { type LeaseTimes, type LineageRenewal, openEngine, type Upgrade } from './store/open-engine.ts'
@@ -67,6 +68,8 @@ export type AppConfig = ServerOptions &
     /** Source of a second opinion on the dollar; undefined: none is requested. */
     secondOpinion?: OpinionRequest | undefined
     limits: UploadLimits
+    /** Has files in the data directory that a full disk takes; false removes them. */
+    ballast?: boolean | undefined
     log: Log
     /** Providers of rates. */
     providers: readonly Provider[]
@@ -132,6 +135,7 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
 
 /** Opens an app over a data directory. On a full disk it only reads, and another one replaces it on the same port. */
 async function openOnDisk(config: AppConfig, overrides: AppOverrides): Promise<App> {
+  if (config.ballast === false) giveUpBallast(config.dataDir)
   let { port } = config
   const apps = await startWithRoom(config, async (onlyReads) => {
     const app = await openApp({ ...config, port }, overrides, { onlyReads })
@@ -166,9 +170,10 @@ async function openApp(
     logRenewal(renewal, config.log)
     isRenewed = true
   }
+  const onBallast = () => logBallast(config.dataDir, config.log)
   const openOptions = {
     server: true,
-    onlyReads,
+    ...{ onlyReads, onBallast },
     clock: ownClock,
     onUpgrade,
     patienceMs,
@@ -239,7 +244,11 @@ async function openApp(
   const backups = config.backup && (await openNightlyBackup({ ...config.backup, dataDir, clock, log }))
   parts.defer(async () => backups?.close())
 
-  const opening = { log, fs: overrides.blobFs, collects: !guard }
+  const hasBallast = config.ballast === true && config.database === undefined
+  const onFailure = (error: unknown) => {
+    if (hasBallast && makeRoom(dataDir, error)) onBallast()
+  }
+  const opening = { log, fs: overrides.blobFs, collects: !guard, onFailure }
   const blobStore = parts.use(await openServedBlobs(config, unguarded, opening))
   const { blobs } = blobStore
   let samples = probation && (await readSamples({ cache, reads, blobs }))
@@ -294,6 +303,7 @@ async function openApp(
     work.adopt(hooks, (one) => one.close()).start()
     const housekeeping = startHousekeeping({
       ...{ db, reads, clock, takeLock, log, keepEvents, blobStore, keepRemovedDays },
+      makeBallast: hasBallast ? () => makeBallast(dataDir, limits.minFree) : undefined,
     })
     work.adopt(startOlderDocuments({ db, reads, takeLock, blobs, log }), (one) => one.close())
     const storage = {

@@ -15,6 +15,7 @@ export const SERVE_OPTIONS = [
   'hacienda-url',
   'max-body',
   'min-free',
+  'no-ballast',
   'max-uploads',
   'backup-dir',
   'backup-cron',

@@ -80,6 +80,7 @@ export type TestAppOptions = {
   listen?: Partial<ServerOptions>
   backup?: BackupPlan
   probation?: Promise<void>
+  ballast?: boolean
   /** Milliseconds between two reads of the mailboxes. */
   mailReadMs?: number
   /** URL of the source of a second opinion. */
@@ -121,6 +122,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
       },
       backup: options.backup,
       probation: options.probation,
+      ballast: options.ballast,
       secondOpinion: options.opinionUrl
         ? { url: options.opinionUrl, userAgent: 'cambista/test', timeoutMs: 60_000 }
         : undefined,

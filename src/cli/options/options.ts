@@ -140,6 +140,7 @@ const TABLE = {
   'hacienda-url': option('URL', httpUrl, 'https://api.hacienda.go.cr'),
   'max-body': option('SIZE', size, '2GiB'),
   'min-free': option('SIZE', size, '256MiB'),
+  'no-ballast': flag,
   'max-uploads': option('N', integer(1, 1000), '16'),
   'tls-cert': list('FILE', nonEmpty),
   'tls-key': list('FILE', nonEmpty),

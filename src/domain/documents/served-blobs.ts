@@ -4,7 +4,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
-import type { BlobFs } from '../../store/blobs/folder.ts'
+import type { BlobFs, FolderOptions } from '../../store/blobs/folder.ts'
 import { type BlobStore, openBlobStore } from '../../store/blobs/open-blobs.ts'
 import type { Engine } from '../../store/engine.ts'
 import type { StorageConfig } from '../../store/storage-config.ts'
@@ -14,6 +14,12 @@ import { settleLostBlobs } from './regained-blobs.ts'
 // Rates need no blobs, so an unavailable store does not prevent the start of a node.
 const CHECK_MS = 10_000
 
+type ServedOptions = Pick<FolderOptions, 'onFailure'> & {
+  log: Log
+  fs?: BlobFs | undefined
+  collects: boolean
+}
+
 /**
  * Opens the blobs. The caller has the serve lock, if there is one. `collects`: leftovers of a crash are removed.
  * @throws AppError `failed` for a bucket that must not be used
@@ -21,9 +27,9 @@ const CHECK_MS = 10_000
 export async function openServedBlobs(
   place: Pick<StorageConfig, 'dataDir' | 'blobs'>,
   engine: Pick<Engine, 'kind' | 'db' | 'clock'>,
-  { log, fs, collects }: { log: Log; fs?: BlobFs | undefined; collects: boolean },
+  { log, fs, collects, onFailure }: ServedOptions,
 ): Promise<BlobStore> {
-  const blobStore = await openBlobStore(place, engine, fs)
+  const blobStore = await openBlobStore(place, engine, fs, onFailure)
   try {
     if (blobStore.blobs.keepsRemoved) await check(blobStore, log)
     else if (collects) await removeLeftovers(engine, blobStore, log)

@@ -7,9 +7,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { errorReason } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
 import { isDiskFull } from '../../runtime/storage-error.ts'
+import { giveUpBallast } from '../../store/ballast.ts'
 import { hasRoom, isRoomFree } from '../../store/disk-room.ts'
 import { DATABASE_FILE } from '../../store/sqlite/database.ts'
 
+type DataDir = { dataDir: string; log: Log }
 type Closable = { close(): Promise<void> }
 
 /** A server that may be replaced by one that writes. */
@@ -22,15 +24,15 @@ const ROOM_EVERY_MS = 5000
  * @throws the error of `start`
  */
 export async function startWithRoom<Server extends Closable>(
-  { dataDir, log }: { dataDir: string; log: Log },
+  { dataDir, log }: DataDir,
   start: (onlyReads: boolean) => Promise<Server>,
 ): Promise<Replaceable<Server>> {
   const stop = new AbortController()
-  let { server, onlyReads } = await startAsPossible(dataDir, start)
+  let { server, onlyReads } = await startAsPossible({ dataDir, log }, start)
   const replace = async () => {
     try {
       await server.close()
-      ;({ server, onlyReads } = await startAsPossible(dataDir, start))
+      ;({ server, onlyReads } = await startAsPossible({ dataDir, log }, start))
       if (!onlyReads) log.warn('there is room on the disk again: the server writes')
     } catch (error) {
       log.error('the server cannot start again: tried again in 5 seconds', { reason: errorReason(error) })
@@ -57,12 +59,17 @@ export async function startWithRoom<Server extends Closable>(
 }
 
 async function startAsPossible<Server>(
-  dataDir: string,
+  { dataDir, log }: DataDir,
   start: (onlyReads: boolean) => Promise<Server>,
 ): Promise<{ server: Server; onlyReads: boolean }> {
   const startToWrite = async () => ({ server: await start(false), onlyReads: false })
   if (!existsSync(join(dataDir, DATABASE_FILE))) return startToWrite()
-  const failure = (await isRoomFree(dataDir))
+  let isFree = await isRoomFree(dataDir)
+  if (!isFree && giveUpBallast(dataDir)) {
+    logBallast(dataDir, log)
+    isFree = await isRoomFree(dataDir)
+  }
+  const failure = isFree
     ? await startToWrite().catch((error: unknown) => {
         if (!isDiskFull(error)) throw error
         return { error }
@@ -75,4 +82,8 @@ async function startAsPossible<Server>(
     if (failure) throw failure.error
     return startToWrite() // its error names the cause, such as a pending migration
   }
+}
+
+export function logBallast(dataDir: string, log: Log): void {
+  log.warn('the disk is full: its ballast is given up', { dir: dataDir, hint: 'make room on it' })
 }

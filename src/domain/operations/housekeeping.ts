@@ -41,11 +41,13 @@ type Deps = Pick<Engine, 'db' | 'reads' | 'clock' | 'takeLock'> & {
   blobStore: Pick<BlobStore, 'blobs' | 'lineage'>
   /** Days for which a shared store retains blobs that no document needs. */
   keepRemovedDays: number
+  /** Makes the ballast that a full disk took; undefined: there is none. */
+  makeBallast?: (() => Promise<void>) | undefined
 }
 
 /**
  * Removes old events, old deliveries of hooks, expired answers of idempotency keys, and blobs that no document
- * needs. Forgets mails that left their folder long ago. Completes what earlier versions wrote: names of documents and
+ * needs. Makes the ballast. Forgets mails that left their folder long ago. Completes what earlier versions wrote: names of documents and
  * the end of the change log.
  */
 export function startHousekeeping(deps: Deps): Housekeeping {
@@ -95,6 +97,7 @@ async function tidyUp(deps: Deps, keepsOld: boolean, signal: AbortSignal): Promi
     if (fault !== undefined) throw new AppError('failed', fault) // the database is a former primary or a copy
     const gc = await collectGarbage({ db, clock, blobs, keepRemovedDays, keepsOld }, lock, signal)
     logGarbage(gc, log)
+    await deps.makeBallast?.()
   } finally {
     await lock.release()
   }

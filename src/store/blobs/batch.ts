@@ -46,6 +46,8 @@ export type BatchStore = {
   commitFiles: ((files: Iterable<{ path: string; sha256: string }>) => Promise<void>) | { startedAt: string }
   /** Limits the writing of small blobs over all batches: each has an open file and its bytes in memory. */
   semaphore: Semaphore
+  /** Receives each failure to write. */
+  onFailure?: ((error: unknown) => void) | undefined
 }
 
 const SMALL = 64 * 1024
@@ -203,6 +205,7 @@ export function createBlobBatch(store: BatchStore, memory: MemoryShare): BlobBat
         isClosed = chosen === undefined
       } catch (error) {
         await discard()
+        store.onFailure?.(error)
         throw storageError(error)
       }
     },

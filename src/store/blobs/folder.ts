@@ -49,16 +49,20 @@ export const REMOVED_FOLDER = 'removed'
 export const HOLD_FILE = 'held'
 const REMOVED_NAME = /^(\d{4}-\d\d-\d\d)\.([0-9a-f]{64})$/
 
-/** `storeId`: set for a folder that several nodes share. */
-export type FolderOptions = { clock?: Clock | undefined; storeId?: Pick<StoreId, 'verify'> | undefined }
+/** `storeId`: set for a folder that several nodes share. `onFailure`: receives each failure to write. */
+export type FolderOptions = {
+  clock?: Clock | undefined
+  storeId?: Pick<StoreId, 'verify'> | undefined
+  onFailure?: ((error: unknown) => void) | undefined
+}
 
 export async function openBlobFolder(
   dir: string,
   fs: BlobFs = nodeFs,
-  { clock = () => new Date(), storeId }: FolderOptions = {},
+  { clock = () => new Date(), storeId, onFailure }: FolderOptions = {},
 ): Promise<BlobFolder> {
   const temporary = join(dir, 'tmp')
-  const pool: WriterPool = { openFiles: 0, blocks: [] }
+  const pool: WriterPool = { openFiles: 0, blocks: [], onFailure }
   const semaphore = createSemaphore(CALLS_AT_ONCE)
   await fs.mkdir(temporary, { recursive: true, mode: 0o700 })
   await flush(dir, fs)
@@ -71,6 +75,7 @@ export async function openBlobFolder(
       const file = await fs.open(path, 'wx', 0o600)
       return createBlobWriter(file, path, (name) => fs.unlink(name), pool)
     } catch (error) {
+      onFailure?.(error)
       throw storageError(error)
     }
   }
@@ -133,7 +138,7 @@ export async function openBlobFolder(
       const path = join(temporary, randomUUID())
       const commitFiles = (files: Iterable<{ path: string; sha256: string }>) => renameBlobs(fs, dir, files)
       return createBlobBatch(
-        { path, begin: createWriter, unlink: (name) => fs.unlink(name), commitFiles, semaphore },
+        { path, begin: createWriter, unlink: (name) => fs.unlink(name), commitFiles, semaphore, onFailure },
         memory,
       )
     },
@@ -143,6 +148,7 @@ export async function openBlobFolder(
         await renameBlobs(fs, dir, staged)
       } catch (error) {
         await inParallel(staged, CALLS_AT_ONCE, (blob) => blob.discard())
+        onFailure?.(error)
         throw storageError(error)
       }
     },

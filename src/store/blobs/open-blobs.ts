@@ -11,7 +11,7 @@ import type { ReadDb } from '../tables.ts'
 import { type BlobReader, createBlobReader } from './blob-reader.ts'
 import type { Blobs } from './blobs.ts'
 import { type Bucket, openBucket } from './bucket/bucket.ts'
-import { BLOB_FOLDER, type BlobFs, folderStoreIds, openBlobFolder } from './folder.ts'
+import { BLOB_FOLDER, type BlobFs, type FolderOptions, folderStoreIds, openBlobFolder } from './folder.ts'
 import { openStoreId, type StoreId } from './store-id.ts'
 
 export type BlobStore = Disposable & {
@@ -39,6 +39,7 @@ export async function openBlobStore(
   { dataDir, blobs: place }: Pick<StorageConfig, 'dataDir' | 'blobs'>,
   { kind, db, clock, lineage }: Node,
   fs?: BlobFs,
+  onFailure?: FolderOptions['onFailure'],
 ): Promise<BlobStore> {
   if (place !== undefined && 'bucket' in place) {
     const bucket = await openOwnBucket(place, db, clock)
@@ -68,7 +69,7 @@ export async function openBlobStore(
   const storeId = kind === 'sqlite' ? undefined : openStoreId(db, folderStoreIds(folder, fs), lineage)
   if (storeId) await refuseBucket(db, folder)
   return {
-    blobs: await openBlobFolder(folder, fs, { clock, storeId }),
+    blobs: await openBlobFolder(folder, fs, { clock, storeId, onFailure }),
     lineage: storeId,
     check: async () => storeId?.check(),
     findFault: async () => storeId?.findFault(),

@@ -30,6 +30,8 @@ export type WriterPool = {
   openFiles: number
   /** Blocks for reuse: fresh ones cost more than copying into them. */
   blocks: Buffer[]
+  /** Receives each failure to write. */
+  onFailure?: ((error: unknown) => void) | undefined
 }
 
 type WriterFile = Pick<FileHandle, 'write' | 'sync' | 'close'>
@@ -116,6 +118,7 @@ export function createBlobWriter(
         if (blockLength === BLOCK_BYTES) wait = writeBlock() ?? wait
       }
       return wait?.catch((error) => {
+        pool.onFailure?.(error)
         throw storageError(error)
       })
     },
@@ -132,6 +135,7 @@ export function createBlobWriter(
         }
       } catch (error) {
         await discard()
+        pool.onFailure?.(error)
         throw storageError(error)
       }
       return { sha256: hash.digest('hex'), size, path, sync, discard }

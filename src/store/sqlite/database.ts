@@ -23,7 +23,7 @@ import { diskError, isBusy } from '../../runtime/storage-error.ts'
 import { refuseMoved } from '../cluster/moved-note.ts'
 import { SCHEMA_VERSION } from '../migrations.ts'
 import type { ReadDb, WriteDb } from '../tables.ts'
-import { createSqliteDb, PATIENCE_MS, TRY_AGAIN_MS } from './driver.ts'
+import { createSqliteDb, PATIENCE_MS, type RoomMaker, TRY_AGAIN_MS } from './driver.ts'
 import { copyBeforeMigration, refuseSchema } from './migration-copy.ts'
 import { nativeBinding } from './native.ts'
 import { dropSchemaHash, writeMark } from './schema-mark.ts'
@@ -45,6 +45,8 @@ export type OpenOptions = {
   onUpgrade?: ((upgrade: FileUpgrade) => void) | undefined
   /** Returns whether an older schema may be upgraded now; undefined: always. */
   mayUpgrade?: () => boolean
+  /** Makes room on a full disk, once. */
+  makeRoom?: RoomMaker
   /** For a process that reads: on a full disk the file is locked instead of mapping its index (`openOnFullDisk`). */
   onlyReads?: boolean
   /** Milliseconds to retry statements that another process blocks; undefined: 5000. */
@@ -81,7 +83,7 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): WriteD
     if (isBusy(error)) throw locked(path, error)
     throw new AppError('failed', `cannot open the database ${path}: ${errorReason(error)}`, { cause: error })
   }
-  return createSqliteDb(sqlite, patienceMs)
+  return createSqliteDb(sqlite, patienceMs, options.makeRoom)
 }
 
 /** `isLocked`: only this process can use the file. */

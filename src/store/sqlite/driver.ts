@@ -28,10 +28,18 @@ export const TRY_AGAIN_MS = 20
 const MAX_STATEMENTS = 500
 const MAX_TURN_MS = 2
 
+/** Makes room for a failed statement. Returns whether a retry may succeed. */
+export type RoomMaker = (error: unknown) => boolean
+
 /** Creates a Kysely over an open database, which retries blocked statements for `patienceMs`. */
-export function createSqliteDb(sqlite: Sqlite.Database, patienceMs = PATIENCE_MS): WriteDb {
+export function createSqliteDb(
+  sqlite: Sqlite.Database,
+  patienceMs = PATIENCE_MS,
+  makeRoom: RoomMaker = () => false,
+): WriteDb {
   sqlite.pragma('busy_timeout = 0')
-  const dialect = createDialect(withStatementCache(sqlite), () => sqlite.inTransaction, patienceMs)
+  const options = { inTransaction: () => sqlite.inTransaction, patienceMs, makeRoom }
+  const dialect = createDialect(withStatementCache(sqlite), options)
   const db = new Kysely<Tables>({ dialect })
   const destroy = db.destroy.bind(db)
   db.destroy = async () => {
@@ -41,11 +49,13 @@ export function createSqliteDb(sqlite: Sqlite.Database, patienceMs = PATIENCE_MS
   return db
 }
 
-function createDialect(database: SqliteDatabase, inTransaction: () => boolean, patienceMs: number): Dialect {
+type RetryOptions = { inTransaction: () => boolean; patienceMs: number; makeRoom: RoomMaker }
+
+function createDialect(database: SqliteDatabase, options: RetryOptions): Dialect {
   const plain = new SqliteDialect({ database })
   return {
     createAdapter: () => withEngineSql(new ConcurrentAdapter(), sqliteSql),
-    createDriver: () => new SingleConnectionDriver(database, inTransaction, patienceMs),
+    createDriver: () => new SingleConnectionDriver(database, options),
     createIntrospector: (db) => plain.createIntrospector(db),
     createQueryCompiler: () => plain.createQueryCompiler(),
   }
@@ -78,23 +88,20 @@ class ConcurrentAdapter extends SqliteAdapter {
 }
 
 class SingleConnectionDriver extends SqliteDriver {
-  readonly #inTransaction: () => boolean
-  readonly #patienceMs: number
+  readonly #options: RetryOptions
   readonly #lock = createConnectionLock()
   #connection: DatabaseConnection | undefined
 
-  constructor(database: SqliteDatabase, inTransaction: () => boolean, patienceMs: number) {
+  constructor(database: SqliteDatabase, options: RetryOptions) {
     super({ database })
-    this.#inTransaction = inTransaction
-    this.#patienceMs = patienceMs
+    this.#options = options
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
     await this.#lock.acquire()
     this.#connection ??= withBusyRetry(await super.acquireConnection(), {
       lock: this.#lock,
-      inTransaction: this.#inTransaction,
-      patienceMs: this.#patienceMs,
+      ...this.#options,
     })
     return this.#connection
   }
@@ -116,7 +123,7 @@ class SingleConnectionDriver extends SqliteDriver {
   // On a full disk or an I/O error SQLite rolls back itself. A second rollback would fail, and its error would hide the
   // first one.
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    if (this.#inTransaction()) await super.rollbackTransaction(connection)
+    if (this.#options.inTransaction()) await super.rollbackTransaction(connection)
   }
 }
 
@@ -136,11 +143,7 @@ function createConnectionLock(): ConnectionLock {
 /** Wraps a connection: retries statements that another process blocks, and unlocks it between two attempts. */
 function withBusyRetry(
   plain: DatabaseConnection,
-  {
-    lock,
-    inTransaction,
-    patienceMs,
-  }: { lock: ConnectionLock; inTransaction: () => boolean; patienceMs: number },
+  { lock, inTransaction, patienceMs, makeRoom }: RetryOptions & { lock: ConnectionLock },
 ): DatabaseConnection {
   let lastTurn = performance.now()
   return {
@@ -151,9 +154,12 @@ function withBusyRetry(
           await nextTurn()
           lastTurn = performance.now()
         }
+        const isInside = inTransaction()
         try {
           return await plain.executeQuery<R>(query)
         } catch (error) {
+          const hasRoom = makeRoom(error)
+          if (hasRoom && !isInside) continue // `atomically` runs a whole transaction again
           // A transaction already has the write lock, and no other query may run inside it.
           if (!isBusy(error) || inTransaction()) throw error
           until ??= performance.now() + patienceMs

@@ -1,15 +1,17 @@
-// SQL of SQLite. Only one connection writes, so a transaction needs no retry, and ids rise in the order of the commits.
+// SQL of SQLite. Only one connection writes, so ids rise in the order of the commits. A transaction is retried only after
+// the ballast made room.
 
 import { sql } from 'kysely'
+import { hasNewRoom } from '../ballast.ts'
 import type { EngineSql } from '../engine.ts'
 import type { WriteDb } from '../tables.ts'
 
 export const sqliteSql: EngineSql = {
-  atomically: (db, work) => db.transaction().execute(work),
+  atomically: runTransaction,
 
   snapshot: (db, work) => (db as WriteDb).transaction().setAccessMode('read only').execute(work),
 
-  consistently: (db, work) => db.transaction().execute(work),
+  consistently: runTransaction,
 
   readsAhead: false,
   sharesCommits: false,
@@ -95,4 +97,13 @@ export const sqliteSql: EngineSql = {
   selectSchedules: async () => [],
 
   upsertSchedules: async () => {},
+}
+
+async function runTransaction<T>(db: WriteDb, work: (trx: WriteDb) => Promise<T>): Promise<T> {
+  try {
+    return await db.transaction().execute(work)
+  } catch (error) {
+    if (!hasNewRoom(error)) throw error
+    return db.transaction().execute(work)
+  }
 }

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import { diskError } from '../../runtime/storage-error.ts'
 import type { Clock } from '../../values/dates.ts'
+import { makeRoom } from '../ballast.ts'
 import type { Engine, Lock } from '../engine.ts'
 import { forgetServerAddress, removeServerAddress, writeServerAddress } from '../server-address.ts'
 import {
@@ -19,6 +20,8 @@ import { type FileLock, isLocked, takeFileLock } from './lock.ts'
 export type EngineOptions = OpenOptions & {
   /** Takes the lock of a server. Opens connections of their own for reads, unless it `onlyReads`. */
   server?: boolean
+  /** Called after the ballast was given up. */
+  onBallast?: () => void
   /** Undefined: the clock of the machine. */
   clock?: Clock | undefined
 }
@@ -39,7 +42,22 @@ export async function openSqliteEngine(dataDir: string, options: EngineOptions =
   const open = <T extends { destroy(): Promise<void> }>(db: T) => parts.adopt(db, (one) => one.destroy())
   // A server of the former program would go on writing into an upgraded database.
   const mayUpgrade = () => (server ? !onlyReads : !isLocked(dataDir, 'serve.lock'))
-  const db = open(openDatabase(dataDir, { ...options, mayUpgrade }))
+  const giveUp = (error: unknown) => {
+    const isGivenUp = makeRoom(dataDir, error)
+    if (isGivenUp) options.onBallast?.()
+    return isGivenUp
+  }
+  const openDb = () =>
+    openDatabase(dataDir, { ...options, mayUpgrade, ...(!onlyReads && { makeRoom: giveUp }) })
+  const openInRoom = () => {
+    try {
+      return openDb()
+    } catch (error) {
+      if (onlyReads || !giveUp(error)) throw error
+      return openDb()
+    }
+  }
+  const db = open(openInRoom())
   const reads = hasOwnReads ? open(openReads(dataDir)) : db
   const longReads = hasOwnReads ? open(openReads(dataDir)) : db
   const resources = parts.move()

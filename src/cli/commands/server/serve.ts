@@ -69,6 +69,7 @@ export const serve = command({
         minFree,
         maxUploads: options['max-uploads'],
       },
+      ballast: !options['no-ballast'],
       backup,
       keepEvents: options['keep-events'],
       maxAttempts: options['max-attempts'],

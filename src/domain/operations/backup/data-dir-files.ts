@@ -4,6 +4,7 @@ import type { Stats } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { unlessMissing } from '../../../runtime/file-hash.ts'
+import { BALLAST_FILE } from '../../../store/ballast.ts'
 import { HOLD_FILE, REMOVED_FOLDER } from '../../../store/blobs/folder.ts'
 import { isLocked } from '../../../store/sqlite/lock.ts'
 import { UNFINISHED_COPY } from '../../../store/sqlite/migration-copy.ts'
@@ -23,6 +24,7 @@ export type FileKind =
   | 'blob'
   | 'temporary'
   | 'removed'
+  | 'ballast'
   | 'unknown'
 
 export type DataDirFile = { path: string; name: string; kind: FileKind; stats: Stats }
@@ -32,6 +34,7 @@ const TOP_LEVEL_KINDS: readonly [RegExp, FileKind][] = [
   [/^(serve\.(lock|url)|sync\.lock)$/, 'lock'],
   [/^hook\.key$/, 'key'],
   [/^MOVED$/, 'note'],
+  [/^ballast$/, 'ballast'],
   [UNFINISHED_COPY, 'temporary'],
   [/^cambista\.db\.v\d+-.*\.bak$/, 'copy'],
   [/^cambista\.db\.v\d+-.*\.later(-wal|-shm)?$/, 'later'],
@@ -39,6 +42,10 @@ const TOP_LEVEL_KINDS: readonly [RegExp, FileKind][] = [
 const FLAT_FOLDERS: ReadonlyMap<string, FileKind> = new Map([
   ['tmp', 'temporary'],
   [REMOVED_FOLDER, 'removed'],
+])
+const BLOB_FOLDER_FILES: ReadonlyMap<string, FileKind> = new Map([
+  [HOLD_FILE, 'later'],
+  [BALLAST_FILE, 'ballast'],
 ])
 const TWO_DIGITS = /^[0-9a-f]{2}$/
 const SHA256 = /^[0-9a-f]{64}$/
@@ -55,7 +62,7 @@ export async function* listDataDir(dataDir: string): AsyncGenerator<DataDirFile>
   for (const outer of await readNames(blobs)) {
     const kind = FLAT_FOLDERS.get(outer)
     const isFolder = kind !== undefined || TWO_DIGITS.test(outer)
-    yield* statEntry(blobs, outer, isFolder ? 'directory' : outer === HOLD_FILE ? 'later' : 'unknown')
+    yield* statEntry(blobs, outer, isFolder ? 'directory' : (BLOB_FOLDER_FILES.get(outer) ?? 'unknown'))
     if (!isFolder) continue
     for (const inner of await readNames(join(blobs, outer))) {
       const isInner = kind === undefined && TWO_DIGITS.test(inner)
