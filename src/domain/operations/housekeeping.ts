@@ -47,8 +47,8 @@ type Deps = Pick<Engine, 'db' | 'reads' | 'clock' | 'takeLock'> & {
 
 /**
  * Removes old events, old deliveries of hooks, expired answers of idempotency keys, and blobs that no document
- * needs. Makes the ballast. Forgets mails that left their folder long ago. Completes what earlier versions wrote: names of documents and
- * the end of the change log.
+ * needs. Makes the ballast. Forgets mails that left their folder long ago. Completes what earlier versions wrote: names
+ * of documents and the end of the change log.
  */
 export function startHousekeeping(deps: Deps): Housekeeping {
   const { clock, log } = deps

@@ -15,7 +15,8 @@ let loaded: object | undefined // a process can load an addon only once
 
 /**
  * Returns the `nativeBinding` option of a new database. The data directory is tried second: the temporary directory is
- * often mounted noexec. A full disk may have both, and /dev/shm is memory. The library accepts the addon itself, although its types allow only a path.
+ * often mounted noexec. A full disk may have both, and /dev/shm is memory. The library accepts the addon itself, although
+ * its types allow only a path.
  * @throws AppError `failed` when the addon can be loaded from neither directory
  */
 export function nativeBinding(dataDir: string): string | undefined {
