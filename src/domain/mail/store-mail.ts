@@ -15,7 +15,7 @@ import { READER_VERSION } from '../../store/documents/invoices.ts'
 import type { Lock } from '../../store/engine.ts'
 import { insertDocumentMail } from '../../store/mail/document-mail.ts'
 import { addMailCounts, type MailboxRow } from '../../store/mail/mailboxes.ts'
-import { findMailMessage, insertMailMessage } from '../../store/mail/messages.ts'
+import { insertMailMessage, selectMailsByKey } from '../../store/mail/messages.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import type { Clock } from '../../values/dates.ts'
 import type { DocumentWaiters } from '../documents/arrivals.ts'
@@ -96,11 +96,8 @@ async function storeParts(
   const recipients = listRecipients(mail, hashes)
   const mainKey = mailKey(mailbox.id, parsed.messageId, hashes)
   const keys = [...new Set([mainKey, ...recipients.flatMap((one) => one.keys)])]
-  const uidsByKey = new Map<string, number>()
-  for (const key of keys) {
-    const row = await findMailMessage(db, key)
-    if (row) uidsByKey.set(key, row.taken_uid)
-  }
+  const rows = await selectMailsByKey(db, keys)
+  const uidsByKey = new Map(rows.map(({ key, taken_uid }) => [key, taken_uid]))
   // 1.0.0 recorded no agents, and chose one of them: such a mail is known for all.
   const isOfAll = (uidsByKey.get(mainKey) ?? 0) > 0
   const newRecipients = recipients.filter((one) => !isOfAll && !one.keys.some((key) => uidsByKey.has(key)))

@@ -11,9 +11,9 @@ export type MailPosition = Pick<MailMessage, 'mailbox_id' | 'uidvalidity' | 'uid
 
 const AT_ONCE = 500
 
-/** Finds the mail of a key; undefined: its parts are no documents yet. */
-export function findMailMessage(db: ReadDb, key: string): Promise<MailMessage | undefined> {
-  return db.selectFrom('mail_messages').selectAll().where('key', '=', key).executeTakeFirst()
+/** Selects the mails of these keys. A key without one: its parts are no documents yet. */
+export function selectMailsByKey(db: ReadDb, keys: readonly string[]): Promise<MailMessage[]> {
+  return db.selectFrom('mail_messages').selectAll().where('key', 'in', keys).execute()
 }
 
 /** Selects the keys of the known mails among those of a folder, by uid. */

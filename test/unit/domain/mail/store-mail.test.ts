@@ -14,7 +14,7 @@ import { createSemaphore } from '../../../../src/runtime/semaphore.ts'
 import { updateCompanySettings } from '../../../../src/store/directory/companies.ts'
 import type { Arrival, Lock } from '../../../../src/store/engine.ts'
 import { findMailbox, updateMailbox } from '../../../../src/store/mail/mailboxes.ts'
-import { findMailMessage } from '../../../../src/store/mail/messages.ts'
+import { selectMailsByKey } from '../../../../src/store/mail/messages.ts'
 import { AGENT, blobHashes, COMPANY, makeDirectory, openTestBlobs } from '../../../support/company.ts'
 import { createClave, sampleInvoice } from '../../../support/documents/invoice-xml.ts'
 import { insertTestMailbox } from '../../../support/mail/mailboxes.ts'
@@ -241,7 +241,8 @@ test('a mail by tag has a row with the key of 1.0.0, and is known without --by-t
   const tagMail = await startTags()
   const tags = [13]
   await store(tagMail({ 'a.txt': 'a' }, tags), LOCK)
-  assert.ok(await findMailMessage(db, mailKey(1, '<a@example.com>', [SHA256_OF_A])))
+  const [row] = await selectMailsByKey(db, [mailKey(1, '<a@example.com>', [SHA256_OF_A])])
+  assert.ok(row)
   await updateMailbox(db, id, { by_tag: false })
   assert.equal((await store(mail({ 'a.txt': 'a' }), LOCK)).isNew, false)
   assert.deepEqual(await agents(), [13])

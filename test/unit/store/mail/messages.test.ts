@@ -9,9 +9,9 @@ import { insertDocumentMail, selectDocumentMail } from '../../../../src/store/ma
 import {
   addMoveFailure,
   deleteMailMessage,
-  findMailMessage,
   insertMailMessage,
   selectMailMessages,
+  selectMailsByKey,
   updateMailMoved,
   updateMailSeen,
 } from '../../../../src/store/mail/messages.ts'
@@ -34,15 +34,15 @@ async function openMailbox(t: TestContext) {
 test('`insertMailMessage` returns false for a key that exists, and changes nothing', async (t) => {
   const { db, mailbox_id } = await openMailbox(t)
   const place = { mailbox_id, uidvalidity: 5, uid: 11 }
-  assert.equal(await findMailMessage(db, KEY), undefined)
+  assert.equal((await selectMailsByKey(db, [KEY]))[0], undefined)
   const insert = (uid: number) =>
     atomically(db, (trx) => insertMailMessage(trx, { key: KEY, ...place, uid, at: AT }))
   assert.equal(await insert(11), true)
   const row = { key: KEY, ...place, taken_uid: 11, taken_at: AT, last_seen_at: AT }
   const expected = { ...row, moved_at: null, move_failures: 0 }
-  assert.deepEqual(await findMailMessage(db, KEY), expected)
+  assert.deepEqual((await selectMailsByKey(db, [KEY]))[0], expected)
   assert.equal(await insert(12), false)
-  assert.deepEqual(await findMailMessage(db, KEY), expected)
+  assert.deepEqual((await selectMailsByKey(db, [KEY]))[0], expected)
 })
 
 test('a rollback of the documents of a mail forgets the mail', async (t) => {
@@ -52,7 +52,7 @@ test('a rollback of the documents of a mail forgets the mail', async (t) => {
     throw new Error('the disk is full')
   })
   await assert.rejects(failing, /disk is full/)
-  assert.equal(await findMailMessage(db, KEY), undefined)
+  assert.equal((await selectMailsByKey(db, [KEY]))[0], undefined)
 })
 
 test('`selectMailMessages` returns the known mails of a folder by their present number', async (t) => {
@@ -69,7 +69,7 @@ test('`selectMailMessages` returns the known mails of a folder by their present 
   assert.deepEqual(await uids(5), [11])
   await updateMailSeen(db, [KEY], { uidvalidity: 6, uid: 900, at: LATER })
   assert.deepEqual([await uids(5), await uids(6)], [[], [900]])
-  const row = await findMailMessage(db, KEY)
+  const row = (await selectMailsByKey(db, [KEY]))[0]
   assert.deepEqual([row?.taken_uid, row?.last_seen_at], [11, LATER])
 })
 
@@ -79,7 +79,7 @@ test('failed moves of a mail are counted until it has left its folder', async (t
   assert.deepEqual([await addMoveFailure(db, [KEY]), await addMoveFailure(db, [KEY])], [1, 2])
   assert.equal(await addMoveFailure(db, [OTHER_KEY]), 0)
   await updateMailMoved(db, [KEY], LATER)
-  const row = await findMailMessage(db, KEY)
+  const row = (await selectMailsByKey(db, [KEY]))[0]
   assert.deepEqual([row?.move_failures, row?.moved_at], [0, LATER])
 })
 
