@@ -6,27 +6,17 @@ import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import Sqlite from 'better-sqlite3'
-import { startBank } from '../../../src/demo/bank.ts'
-import { addDays, currentDay } from '../../../src/values/dates.ts'
 import { startProgram } from '../../support/program.ts'
-import { mountSmallDisk } from '../../support/small-disk.ts'
-import { runCommand, until } from '../../support/terminal.ts'
+import { openRatesDisk } from '../../support/rates-disk.ts'
+import { until } from '../../support/terminal.ts'
 
 const READS_ONLY = 'the disk is full: the server only reads until there is room'
 
-/** A small disk with a data directory of a week of rates, and a key for it. */
+/** A small disk with rates, and a server for it. */
 async function openDisk(t: TestContext) {
-  const disk = mountSmallDisk(t, 24 * 1024 ** 2)
+  const disk = await openRatesDisk(t)
   if ('reason' in disk) return disk
-  const dataDir = join(disk.dir, 'data')
-  const today = currentDay(() => new Date())
-  const bank = await startBank({ token: 'secret', today: () => today })
-  t.after(() => bank.close())
-  const from = ['--from', addDays(today, -7), '--bccr-url', bank.url, '--bccr-pace', '0']
-  const sync = await runCommand(['sync', '--data-dir', dataDir, ...from], { CAMBISTA_BCCR_TOKEN: 'secret' })
-  assert.equal(sync.code, 0, sync.err)
-  const { out } = await runCommand(['key', 'create', 'erp', '--data-dir', dataDir])
-  const key = out.trim()
+  const { dataDir, key } = disk
   const serve = async (...words: string[]) => {
     const server = startProgram(t, [
       'serve',

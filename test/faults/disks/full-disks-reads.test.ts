@@ -5,31 +5,13 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { startBank } from '../../../src/demo/bank.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
-import { addDays, currentDay } from '../../../src/values/dates.ts'
 import { startProgram } from '../../support/program.ts'
-import { mountSmallDisk, type SmallDisk } from '../../support/small-disk.ts'
+import { openRatesDisk } from '../../support/rates-disk.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand } from '../../support/terminal.ts'
 
-const DISK = 24 * 1024 ** 2
 const LISTS = ['key list', 'token list', 'company list', 'document list', 'series list', 'directory export']
-
-/** A disk with a data directory of a week of rates and a key. */
-async function openDisk(t: TestContext): Promise<(SmallDisk & { dataDir: string }) | { reason: string }> {
-  const disk = mountSmallDisk(t, DISK)
-  if ('reason' in disk) return disk
-  const dataDir = join(disk.dir, 'data')
-  const today = currentDay(() => new Date())
-  const bank = await startBank({ token: 'secret', today: () => today })
-  t.after(() => bank.close())
-  const from = ['--from', addDays(today, -7), '--bccr-url', bank.url, '--bccr-pace', '0']
-  const sync = await runCommand(['sync', '--data-dir', dataDir, ...from], { CAMBISTA_BCCR_TOKEN: 'secret' })
-  assert.equal(sync.code, 0, sync.err)
-  await runCommand(['key', 'create', 'erp', '--data-dir', dataDir])
-  return { ...disk, dataDir }
-}
 
 /** Copies everything to another disk, and returns the exported rates. */
 async function copyAll(t: TestContext, dataDir: string): Promise<string> {
@@ -52,7 +34,7 @@ async function copyAll(t: TestContext, dataDir: string): Promise<string> {
 }
 
 test('export, `backup create`, lists and doctor work on a full disk without a server', async (t) => {
-  const disk = await openDisk(t)
+  const disk = await openRatesDisk(t)
   if ('reason' in disk) return t.skip(disk.reason)
   const before = await exportWithRoom(t, disk)
   disk.leaveFree(0)
@@ -66,7 +48,7 @@ test('export, `backup create`, lists and doctor work on a full disk without a se
 })
 
 test('export, `backup create`, lists and doctor work on a full disk beside a server, which stays ready', async (t) => {
-  const disk = await openDisk(t)
+  const disk = await openRatesDisk(t)
   if ('reason' in disk) return t.skip(disk.reason)
   const before = await exportWithRoom(t, disk)
   const words = ['serve', '--port', '0', '--no-scheduler', '--data-dir', disk.dataDir]
@@ -78,7 +60,7 @@ test('export, `backup create`, lists and doctor work on a full disk beside a ser
 })
 
 test('the log of a killed process is read on a full disk, with its index and without', async (t) => {
-  const disk = await openDisk(t)
+  const disk = await openRatesDisk(t)
   if ('reason' in disk) return t.skip(disk.reason)
   for (const isWithoutIndex of [false, true]) {
     const name = `late ${isWithoutIndex}`
