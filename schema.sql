@@ -64,6 +64,19 @@ CREATE TABLE rates (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX rates_rounded ON rates (rate_date, series_id) WHERE rounded_to IS NOT NULL;
 
+-- Two sums modulo 2^32 over the rows of a series, which differ once a row is damaged. `part`: a year of its
+-- rates, such as 2026, or `revisions`. `revision`: that of the series after the transaction that wrote the sums. Where
+-- the newest of a series is older than the series, an older program has written since.
+CREATE TABLE rate_sums (
+  series_id  INTEGER NOT NULL REFERENCES series (id),
+  part       TEXT    NOT NULL,
+  row_count  INTEGER NOT NULL,
+  first_sum  INTEGER NOT NULL,
+  second_sum INTEGER NOT NULL,
+  revision   INTEGER NOT NULL,
+  PRIMARY KEY (series_id, part)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE sync_runs (
   id          INTEGER PRIMARY KEY AUTOINCREMENT,
   provider_id INTEGER NOT NULL REFERENCES providers (id),
@@ -82,6 +95,28 @@ CREATE TABLE sync_runs (
   failures    TEXT -- JSON of the failures, by their codes; NULL: not recorded
 ) STRICT;
 
+-- Published values that were not stored, because they are too far from others. `far_from`: from the nearest value of the
+-- series, or from the plausible range of the catalogue. `run_id`: the run that read this value first.
+CREATE TABLE withheld_rates (
+  series_id  INTEGER NOT NULL REFERENCES series (id),
+  rate_date  TEXT    NOT NULL,
+  value      TEXT    NOT NULL,
+  rounded_to INTEGER,
+  far_from   TEXT    NOT NULL CHECK (far_from IN ('neighbour', 'range')),
+  run_id     INTEGER NOT NULL REFERENCES sync_runs (id),
+  PRIMARY KEY (series_id, rate_date)
+) STRICT, WITHOUT ROWID;
+
+-- Days without a value of a source that publishes every day. `answers`: its runs on different days in Costa Rica without
+-- one; `answered_on`: the last of these days.
+CREATE TABLE empty_days (
+  series_id   INTEGER NOT NULL REFERENCES series (id),
+  rate_date   TEXT    NOT NULL,
+  answers     INTEGER NOT NULL,
+  answered_on TEXT    NOT NULL,
+  PRIMARY KEY (series_id, rate_date)
+) STRICT, WITHOUT ROWID;
+
 -- Second opinion on the dollar, by its source.
 CREATE TABLE second_opinions (
   source TEXT NOT NULL PRIMARY KEY,
@@ -90,12 +125,13 @@ CREATE TABLE second_opinions (
 
 -- Every replaced value, for the accountant who booked the old one. `refined`: the bank corrected nothing; an exact
 -- value replaced a rounded one that agrees with it. `discarded`: an operator removed a value of a future day; it has
--- no new value and no run. `old_stored_at` is NULL where it was not recorded yet.
+-- no new value and no run. `repaired`: the stored value was damaged, and the source answered again. `old_stored_at` is
+-- NULL where it was not recorded yet.
 CREATE TABLE rate_revisions (
   id             INTEGER PRIMARY KEY AUTOINCREMENT,
   series_id      INTEGER NOT NULL REFERENCES series (id),
   rate_date      TEXT    NOT NULL,
-  kind           TEXT    NOT NULL CHECK (kind IN ('correction', 'refined', 'discarded')),
+  kind           TEXT    NOT NULL CHECK (kind IN ('correction', 'refined', 'discarded', 'repaired')),
   old_value      TEXT    NOT NULL,
   old_rounded_to INTEGER,
   old_stored_at  INTEGER,                          -- as rates.stored_at

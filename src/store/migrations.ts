@@ -211,6 +211,64 @@ CREATE TABLE document_mail (
 ) STRICT;
 `
 
+// Sums over the rates, withheld values, and days without a value.
+const DOUBTS = `
+CREATE TABLE rate_sums (
+  series_id  INTEGER NOT NULL REFERENCES series (id),
+  part       TEXT    NOT NULL,
+  row_count  INTEGER NOT NULL,
+  first_sum  INTEGER NOT NULL,
+  second_sum INTEGER NOT NULL,
+  revision   INTEGER NOT NULL,
+  PRIMARY KEY (series_id, part)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE withheld_rates (
+  series_id  INTEGER NOT NULL REFERENCES series (id),
+  rate_date  TEXT    NOT NULL,
+  value      TEXT    NOT NULL,
+  rounded_to INTEGER,
+  far_from   TEXT    NOT NULL CHECK (far_from IN ('neighbour', 'range')),
+  run_id     INTEGER NOT NULL REFERENCES sync_runs (id),
+  PRIMARY KEY (series_id, rate_date)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE empty_days (
+  series_id   INTEGER NOT NULL REFERENCES series (id),
+  rate_date   TEXT    NOT NULL,
+  answers     INTEGER NOT NULL,
+  answered_on TEXT    NOT NULL,
+  PRIMARY KEY (series_id, rate_date)
+) STRICT, WITHOUT ROWID;
+`
+
+// A revision may be `repaired`. SQLite changes no CHECK of a table, so its rows move to a new one.
+const REPAIRED_KIND = `CHECK (kind IN ('correction', 'refined', 'discarded', 'repaired'))`
+const REPAIRS = {
+  sqlite: `
+ALTER TABLE rate_revisions RENAME TO former_revisions;
+CREATE TABLE rate_revisions (
+  id             INTEGER PRIMARY KEY AUTOINCREMENT,
+  series_id      INTEGER NOT NULL REFERENCES series (id),
+  rate_date      TEXT    NOT NULL,
+  kind           TEXT    NOT NULL ${REPAIRED_KIND},
+  old_value      TEXT    NOT NULL,
+  old_rounded_to INTEGER,
+  old_stored_at  INTEGER,
+  new_value      TEXT,
+  replaced_at    TEXT    NOT NULL,
+  run_id         INTEGER REFERENCES sync_runs (id),
+  CONSTRAINT rate_revisions_new_value CHECK ((new_value IS NULL) = (kind = 'discarded')),
+  CONSTRAINT rate_revisions_run CHECK ((run_id IS NULL) = (kind = 'discarded'))
+) STRICT;
+INSERT INTO rate_revisions SELECT * FROM former_revisions;
+DROP TABLE former_revisions;
+CREATE INDEX rate_revisions_by_series ON rate_revisions (series_id, rate_date);
+`,
+  postgres: `
+ALTER TABLE rate_revisions DROP CONSTRAINT IF EXISTS rate_revisions_kind_check,
+  ADD CONSTRAINT rate_revisions_kind_check ${REPAIRED_KIND};
+`,
+}
+
 export const SHARED_MIGRATIONS: readonly Migration[] = [
   ...EARLIER_MIGRATIONS,
   { sql: INDICATORS },
@@ -218,6 +276,7 @@ export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: SECOND_OPINIONS },
   { sql: INVOICES },
   { sql: MAILBOXES },
+  { sql: { sqlite: DOUBTS + REPAIRS.sqlite, postgres: DOUBTS + REPAIRS.postgres } },
 ]
 
 export const SCHEMA_VERSION = schemaVersion(SHARED_MIGRATIONS)

@@ -22,9 +22,11 @@ export type CoverageKind = 'answered' | 'final' | 'exact'
 export type CoverageChangeKind = 'added' | 'imported' | 'removed'
 /**
  * `correction`: the bank changed a value. `refined`: a rounded value became exact. `discarded`: an operator removed a
- * value of a future day.
+ * value of a future day. `repaired`: the stored value was damaged, and the source answered again.
  */
-export type RevisionKind = 'correction' | 'refined' | 'discarded'
+export type RevisionKind = 'correction' | 'refined' | 'discarded' | 'repaired'
+/** Reference of a withheld value: the nearest value of its series, or the plausible range of the catalogue. */
+export type FarReference = 'neighbour' | 'range'
 /** `header`: only in headers. `url`: also in URLs and forms. `bank`: an old token of the bank, registered as a key. */
 export type KeyKind = 'header' | 'url' | 'bank'
 /** Side of the dollar that a key prefers in compat APIs that have one rate. */
@@ -77,6 +79,23 @@ export type Tables = DocumentTables & {
     rounded_to: number | null
     stored_at: number
   }
+  rate_sums: {
+    series_id: number
+    part: string
+    row_count: number
+    first_sum: number
+    second_sum: number
+    revision: number
+  }
+  withheld_rates: {
+    series_id: number
+    rate_date: string
+    value: string
+    rounded_to: number | null
+    far_from: FarReference
+    run_id: number
+  }
+  empty_days: { series_id: number; rate_date: string; answers: number; answered_on: string }
   second_opinions: { source: string; state: string }
   rate_revisions: {
     id: Generated<number>

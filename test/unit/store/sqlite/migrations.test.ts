@@ -27,12 +27,12 @@ function describeSchema(sqlite: Sqlite.Database): string[] {
 
 for (const version of RELEASED_SCHEMAS) {
   test(`a database of schema ${version}, brought up to date, equals a new one`, async (t) => {
-    const dataDir = olderSchema(t, version)
-    temporaryDatabase(t, dataDir)
-    const migrated = new Sqlite(join(dataDir, 'cambista.db'), { readonly: true })
-    t.after(() => migrated.close())
-    const fresh = new Sqlite(':memory:')
-    fresh.exec(readAsset('schema.sql'))
+    const [migrated, fresh] = [olderSchema(t, version), temporaryDirectory(t)].map((dataDir) => {
+      temporaryDatabase(t, dataDir)
+      const sqlite = new Sqlite(join(dataDir, 'cambista.db'), { readonly: true })
+      t.after(() => sqlite.close())
+      return sqlite
+    }) as [Sqlite.Database, Sqlite.Database]
     assert.deepEqual(describeSchema(migrated), describeSchema(fresh))
     assert.equal(migrated.pragma('user_version', { simple: true }), SCHEMA_VERSION)
   })
