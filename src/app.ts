@@ -43,7 +43,7 @@ import type { HistoryProgress } from './sync/progress.ts'
 import { type SyncRequest, type SyncResult, syncAll } from './sync/run.ts'
 import { openSchedulers } from './sync/schedulers.ts'
 import { historyFloor } from './sync/windows/order.ts'
-import type { Clock, IsoDate } from './values/dates.ts'
+import { type Clock, type IsoDate, isoDate } from './values/dates.ts'
 
 export type AppConfig = ServerOptions &
   StorageConfig & {
@@ -197,7 +197,10 @@ async function openApp(
   const guard = guardReason && guardWrites(unguarded.db, guardReason)
   const engine = guard ? { ...unguarded, db: guard.db } : unguarded
   const { db } = engine
-  const cache = await openRateCache(engine.longReads, providers)
+  const cache = await openRateCache(engine.longReads, providers, ({ series, days }) => {
+    const first = isoDate(days[0]?.first ?? 0)
+    log.error('stored values are damaged', { series, first, intervals: days.length })
+  })
   const readExportAhead = createExportReader(reads, cache)
   readExportAhead()
   const past = openPastRates(engine.longReads)

@@ -20,8 +20,8 @@ import {
 } from '../../store/indicators/values.ts'
 import { selectChangeLogBounds } from '../../store/rates/change-log.ts'
 import type { ReadDb } from '../../store/tables.ts'
-import { dayNumber } from '../../values/dates.ts'
-import { columnBytes, makeColumn, toCoveredDays } from '../rates/column.ts'
+import { columnBytes, parseColumn, toCoveredDays } from '../rates/column.ts'
+import { withoutDays } from '../rates/covered-days.ts'
 import { pastColumn, undoCoverage } from '../rates/history/past-column.ts'
 import type { SeriesDays } from '../rates/holes.ts'
 import { type DescribedIndicator, describeIndicators } from './catalogue.ts'
@@ -159,12 +159,11 @@ async function readDays(
   const version = await selectIndicatorVersion(trx)
   if (version.epoch !== epoch || version.revision !== revision) throw changedError()
   const rows = await selectAllIndicatorValues(trx, code)
-  const covered = (await selectIndicatorCoverage(trx, code)).get(code) ?? []
-  const column = makeColumn(
-    Int32Array.from(rows, ({ value_date }) => dayNumber(value_date)),
-    rows.map(({ value }) => value),
-  )
-  return { column, covered: toCoveredDays(covered), startsOn: undefined }
+  const covered = toCoveredDays((await selectIndicatorCoverage(trx, code)).get(code) ?? [])
+  const lines = rows.map(({ value_date, value }) => value_date + value).join('\n')
+  const column = parseColumn({ series: code, count: rows.length, lines }, { anySign: true })
+  const days = column.damage ? withoutDays(covered, column.damage.days) : covered
+  return { column, covered: days, startsOn: undefined }
 }
 
 /** Computes the values and covered days of an instant, from the rows of one transaction. */
@@ -181,6 +180,7 @@ async function readPastDays(
     const covered = (await selectIndicatorCoverage(trx, code)).get(code) ?? []
     const changes = await selectLaterIndicatorChanges(trx, code, instant)
     const columnLog = {
+      series: code,
       stored: values.map(({ value_date: from, stored_at: storedAt }) => ({ from, storedAt })),
       revisions: revisions.map(({ value_date: rate_date, old_value, old_stored_at }) => ({
         ...{ rate_date, old_value, old_rounded_to: null, old_stored_at },

@@ -1,10 +1,17 @@
 // A series as a column; all answers about rates are computed from columns.
 
-import { dayNumber, isoDate, parseDayNumber } from '../../values/dates.ts'
+import {
+  dayNumber,
+  EARLIEST_DAY,
+  findDayNumber,
+  type IsoDate,
+  isoDate,
+  LATEST_DAY,
+  latest,
+} from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
 
-const LINE_FEED = 0x0a
-const ROUNDED_MARK = 0x72 // r, as selectColumnsOfSeries writes it
+const [MINUS, POINT, ZERO, NINE] = [0x2d, 0x2e, 0x30, 0x39]
 const DATE_LENGTH = 'YYYY-MM-DD'.length
 
 /**
@@ -18,12 +25,26 @@ export type Column = {
   readonly starts: Uint32Array
   /** Decimals to which each value is rounded, or EXACT; undefined: all are exact. */
   readonly rounded: Int8Array | undefined
+  /** Days whose stored values are damaged, and have none here; undefined: none. */
+  readonly damage?: Damage
 }
+
+/** Last day of damage whose end is not known. */
+export const NO_END = dayNumber(LATEST_DAY)
+
+/** Day numbers, both inclusive. */
+export type DayRange = { first: number; last: number }
+
+/** Days of a series whose stored values cannot be read, ascending. An indicator has its code instead of an id. */
+export type Damage = { series: string; days: readonly DayRange[] }
+
+/** A day whose stored value is damaged, and its series as of Damage. */
+export type DamagedDay = { series: string; day: IsoDate }
 
 /** Marks a value that is not rounded. */
 export const EXACT = -1
 
-/** Covered days as day numbers: first and last of each interval, ascending. */
+/** Covered days as day numbers: first and last of each interval, ascending; the last one may have no days. */
 export type CoveredDays = Int32Array
 
 /** Converts intervals to day numbers. */
@@ -35,41 +56,65 @@ export function toCoveredDays(intervals: readonly Interval[]): CoveredDays {
 export function coveredIntervals(covered: CoveredDays): Interval[] {
   const intervals: Interval[] = []
   for (let at = 0; at < covered.length; at += 2) {
-    intervals.push({ from: isoDate(covered[at] ?? 0), to: isoDate(covered[at + 1] ?? 0) })
+    const [first = 0, last = 0] = [covered[at], covered[at + 1]]
+    if (first <= last) intervals.push({ from: isoDate(first), to: isoDate(last) })
   }
   return intervals
 }
 
 /**
  * Parses the result of selectColumnsOfSeries. Parses 16,000 lines in a millisecond, because the first request waits
- * for it.
+ * for it. A line whose value is no canonical decimal above 0, or whose day is none, is damaged: its days have no value.
+ * `series` as of Damage; `anySign`: zero and negative values are sound.
  */
-export function parseColumn({ count, lines: text }: { count: number; lines: string }): Column {
+export function parseColumn(
+  { series, count, lines: text }: { series: string; count: number; lines: string },
+  { anySign = false } = {},
+): Column {
   const days = new Int32Array(count)
   const starts = new Uint32Array(count + 1)
   const values = Buffer.allocUnsafe(text.length)
+  const damaged: DayRange[] = []
   let rounded: Int8Array | undefined
-  let size = 0
-  let from = 0
-  for (let at = 0; at < count; at += 1) {
-    days[at] = parseDayNumber(text, from)
-    from += DATE_LENGTH
-    let code = text.charCodeAt(from)
-    for (; isLineCharacter(code) && code !== ROUNDED_MARK; code = text.charCodeAt(from)) {
-      values[size] = code
-      size += 1
-      from += 1
+  let at = 0
+  const dayAfter = (index: number) => (index < 0 ? dayNumber(EARLIEST_DAY) : (days[index] ?? 0) + 1)
+  let isGap = false // a line without a day: the days up to the next value are damaged
+  for (let from = 0; from < text.length; ) {
+    const day = findDayNumber(text, from)
+    const valueFrom = from + DATE_LENGTH
+    const lineEnd = endOfLine(text, from)
+    const end = valueFrom < lineEnd ? findDecimalEnd(text, valueFrom, anySign) : -1
+    const decimals = end === lineEnd ? EXACT : parseDecimals(text.slice(end, lineEnd))
+    from = lineEnd + 1
+    const isAscending = day >= dayAfter(at - 1)
+    if (!isAscending || at === count) {
+      if (at > 0 && !Number.isNaN(day) && !isAscending) at -= 1 // either of both days may be the wrong one
+      isGap = true
+      continue
     }
-    starts[at + 1] = size
-    if (code === ROUNDED_MARK) {
-      const end = endOfLine(text, from)
-      rounded ??= new Int8Array(count).fill(EXACT)
-      rounded[at] = Number(text.slice(from + 1, end))
-      from = end
+    if (isGap) damaged.push({ first: dayAfter(at - 1), last: day - 1 })
+    isGap = false
+    if (end < 0 || Number.isNaN(decimals)) {
+      damaged.push({ first: day, last: day })
+      continue
     }
-    from += 1
+    days[at] = day
+    let size = starts[at] ?? 0
+    for (let index = valueFrom; index < end; index += 1) values[size++] = text.charCodeAt(index)
+    at += 1
+    starts[at] = size
+    if (decimals === EXACT && !rounded) continue
+    rounded ??= new Int8Array(count).fill(EXACT)
+    rounded[at - 1] = decimals
   }
-  return { days, text: values.toString('latin1', 0, size), starts, rounded }
+  if (isGap) damaged.push({ first: dayAfter(at - 1), last: NO_END })
+  const column: Column = {
+    days: days.subarray(0, at),
+    text: values.toString('latin1', 0, starts[at]),
+    starts: starts.subarray(0, at + 1),
+    rounded: rounded?.subarray(0, at),
+  }
+  return damaged.length === 0 ? column : { ...column, damage: { series, days: damaged } }
 }
 
 /** Creates a column; `days` ascend, with a value for each, and `rounded` is as in Column. */
@@ -93,14 +138,42 @@ export function columnDecimals({ rounded }: Column, at: number): number | undefi
   return decimals === undefined || decimals === EXACT ? undefined : decimals
 }
 
+/** First day of an interval whose stored value is damaged, in one of the columns. */
+export function findDamage(columns: readonly Column[], { from, to }: Interval): DamagedDay | undefined {
+  for (const { damage } of columns) {
+    const days = damage?.days.find(({ first, last }) => first <= dayNumber(to) && last >= dayNumber(from))
+    if (damage && days) return { series: damage.series, day: latest(from, isoDate(days.first)) }
+  }
+  return undefined
+}
+
 /** Memory of a column in bytes. */
 export function columnBytes({ days, text, starts, rounded }: Column): number {
   return days.byteLength + text.length + starts.byteLength + (rounded?.byteLength ?? 0)
 }
 
-/** True for the code of a character before the end of a line; after the text the code is NaN. */
-function isLineCharacter(code: number): boolean {
-  return code > LINE_FEED
+/** End of the canonical decimal at an index of a text, above 0 or of any sign; -1: there is none. */
+function findDecimalEnd(text: string, from: number, anySign: boolean): number {
+  const first = anySign && text.charCodeAt(from) === MINUS ? from + 1 : from
+  let at = first
+  while (isDigit(text.charCodeAt(at))) at += 1
+  const isWhole = text.charCodeAt(at) !== POINT
+  if (at === first) return -1
+  if (text.charCodeAt(first) === ZERO && (isWhole ? !anySign || at > from + 1 : at > first + 1)) return -1
+  if (isWhole) return at
+  const point = at
+  do at += 1
+  while (isDigit(text.charCodeAt(at)))
+  return at > point + 1 && text.charCodeAt(at - 1) !== ZERO ? at : -1
+}
+
+/** Parses the decimals of a rounded value from the end of a line; NaN: it has none. */
+function parseDecimals(mark: string): number {
+  return /^r\d\d?$/.test(mark) ? Number(mark.slice(1)) : Number.NaN
+}
+
+function isDigit(code: number): boolean {
+  return code >= ZERO && code <= NINE
 }
 
 function endOfLine(text: string, from: number): number {

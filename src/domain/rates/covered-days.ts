@@ -3,7 +3,7 @@
 import { AppError } from '../../runtime/errors.ts'
 import { type IsoDate, isoDate } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
-import type { CoveredDays } from './column.ts'
+import { type CoveredDays, type DayRange, NO_END } from './column.ts'
 
 /** Placeholder for covered days without a change log. Every access is rejected, so that no answer is a guess. */
 export const UNKNOWN_DAYS: CoveredDays = new Int32Array()
@@ -29,9 +29,6 @@ export function newestCoveredDay(covered: CoveredDays, valueDay: IsoDate, day: I
   return newestDay < day ? newestDay : undefined
 }
 
-/** Day numbers, both inclusive. */
-export type DayRange = { first: number; last: number }
-
 /** Lists the days of a range that are not covered, ascending. */
 export function uncoveredDays(covered: CoveredDays, first: number, last: number): DayRange[] {
   const holes: DayRange[] = []
@@ -43,6 +40,29 @@ export function uncoveredDays(covered: CoveredDays, first: number, last: number)
   }
   if (next <= last) holes.push({ first: next, last })
   return holes
+}
+
+/**
+ * Removes days whose values are damaged. Days up to the newest covered one stay judged: where that one is damaged, an
+ * interval without days follows it, so that no earlier value is carried to it.
+ */
+export function withoutDays(covered: CoveredDays, damaged: readonly DayRange[]): CoveredDays {
+  const ends = damaged.map(({ first, last }) => (last === NO_END ? first : last))
+  const newest = Math.max(covered.at(-1) ?? Number.NEGATIVE_INFINITY, ...ends)
+  let days = [...covered]
+  for (const { first, last } of damaged) {
+    const rest: number[] = []
+    for (let at = 0; at < days.length; at += 2) {
+      const [from = 0, to = 0] = [days[at], days[at + 1]]
+      if (last < from || first > to) rest.push(from, to)
+      else {
+        if (from < first) rest.push(from, first - 1)
+        if (last < to) rest.push(last + 1, to)
+      }
+    }
+    days = rest
+  }
+  return Int32Array.from(days.at(-1) === newest ? days : [...days, newest + 1, newest])
 }
 
 /** True if every day of a range was requested and validly answered. */

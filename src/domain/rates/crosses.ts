@@ -14,6 +14,7 @@ import {
   latest,
 } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
+import { type Column, findDamage } from './column.ts'
 import { convert, findRoute, type Leg, type StoredLeg, type ValuedLeg } from './convert.ts'
 import { findHole, UNKNOWN_DAYS } from './covered-days.ts'
 import {
@@ -26,7 +27,7 @@ import {
 } from './holes.ts'
 import { withLegs } from './queries.ts'
 import type { RateSnapshot } from './rate-cache.ts'
-import { type DayHole, rateOn } from './rates.ts'
+import { type DayHole, dayHole, rateOn } from './rates.ts'
 
 /** Selects cross rates; a quote without a route is left out of the answer. */
 export type CrossQuery = {
@@ -37,7 +38,7 @@ export type CrossQuery = {
 }
 
 /** Rates on a day, and for each quote without a rate the days that were not synchronized. */
-export type CrossesOfDay = { crosses: Cross[]; holes: ReadonlyMap<string, Interval> }
+export type CrossesOfDay = { crosses: Cross[]; holes: ReadonlyMap<string, DayHole> }
 
 /** A rate of one unit of the base. */
 export type Cross = {
@@ -81,11 +82,11 @@ export function computeCrosses(
 ): CrossesOfDay | Promise<CrossesOfDay> {
   return withRoutes(snapshot, query, (routes) => {
     const crosses: Cross[] = []
-    const holes = new Map<string, Interval>()
+    const holes = new Map<string, DayHole>()
     for (const route of routes) {
       const { quote } = route
       const cross = asPoint ? findLastPoint(route, day) : valueRoute(route, day)
-      if (cross && 'hole' in cross) holes.set(quote, cross.hole)
+      if (cross && 'hole' in cross) holes.set(quote, cross)
       else if (cross) crosses.push(cross)
     }
     return { crosses, holes }
@@ -107,7 +108,8 @@ export function findUnknownCrosses(
     for (const { quote, legs } of routes) {
       const hole = findHoles(legs, { from, to })?.[0] ?? findEarlierHole(legs, { from, to }, onlyPublished)
       const days = hole ?? (servesRounded ? undefined : findRoundedDays(legs, { from, to }, onlyPublished))
-      if (days) unknown.set(quote, { days: [days], isRounded: !hole })
+      const damage = hole && findDamage(columnsOf(legs), hole)
+      if (days) unknown.set(quote, { days: [days], isRounded: !hole, damage })
     }
     return unknown
   })
@@ -207,7 +209,7 @@ export function valueRoute({ quote, legs, since }: QuoteRoute, day: IsoDate): Cr
   const conversion = convert('1', legs, day)
   if (!conversion) {
     const [hole] = findHoles(legs, { from: day, to: day }) ?? []
-    return hole && { hole }
+    return hole && dayHole(hole, columnsOf(legs))
   }
   if ('hole' in conversion) return conversion
   const { rate, rateDate: date, roundedTo, legs: valued } = conversion
@@ -224,7 +226,11 @@ export function valueRoute({ quote, legs, since }: QuoteRoute, day: IsoDate): Cr
 function findLastPoint(route: QuoteRoute, day: IsoDate): Cross | DayHole | undefined {
   const lastDay = lastKnownDay(route.legs, day)
   const [hole] = findHoles(route.legs, { from: addDays(lastDay, 1), to: day }) ?? []
-  return hole ? { hole } : valueRoute(route, lastDay)
+  return hole ? dayHole(hole, columnsOf(route.legs)) : valueRoute(route, lastDay)
+}
+
+function columnsOf(legs: readonly SeriesDays[]): Column[] {
+  return legs.map(({ column }) => column)
 }
 
 /** Newest day up to `day` on which all legs are known. */

@@ -11,6 +11,7 @@ import { findGaps } from '../../values/intervals.ts'
 import { activeProviders } from './active-providers.ts'
 import { type CoveredDays, coveredIntervals } from './column.ts'
 import { type BenchmarkSide, benchmarkSide, dueDay, isBenchmark, staleness } from './freshness.ts'
+import { damageText } from './queries.ts'
 import type { RateSnapshot } from './rate-cache.ts'
 import { lacksOnlyUnsynchronizedDays } from './unsynchronized.ts'
 
@@ -22,12 +23,13 @@ export type HistoryReading = { provider: string; yearsRead: number; requestsLeft
 
 export type SeriesHole = { series_id: number; pair: string; rate_type: RateType; from: IsoDate; to: IsoDate }
 
-/** A reason by its code. `since`: first day that is missing. `percent`: share of the history that is stored. */
+/** A reason by its code. `since`: first day that is missing or damaged. `percent`: share of the history that is stored. */
 export type ReasonCode =
   | { code: 'stale_side'; provider: string; rate_type: RateType; since: IsoDate }
   | { code: 'no_value'; provider: string; rate_type: RateType }
   | { code: 'history_loading'; provider: string; percent: number }
   | { code: 'last_run_failed'; provider: string }
+  | { code: 'damaged'; provider: string; series: string; since: IsoDate }
 
 export type RateHealth = {
   /** The same reasons as codes, in the same order. */
@@ -124,6 +126,17 @@ export async function rateHealth(
     if (last?.status === 'error') {
       const code = { code: 'last_run_failed', provider: provider.code } as const
       addReason(withCode(`the last run failed: ${last.message}`), code)
+    }
+    for (const { series, days } of snapshot.listDamage()) {
+      if (!snapshot.series.some(({ id, provider_id }) => provider_id === row.id && String(id) === series))
+        continue
+      const since = isoDate(days[0]?.first ?? 0)
+      addReason(withCode(damageText({ series, day: since })), {
+        code: 'damaged',
+        provider: provider.code,
+        series,
+        since,
+      })
     }
     const isRounded = snapshot.series.some(
       ({ id, provider_id }) => provider_id === row.id && roundedSeries.has(id),

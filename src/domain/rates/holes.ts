@@ -4,8 +4,8 @@
 import type { SeriesRow } from '../../store/rates/series.ts'
 import { dayNumber, type IsoDate, isoDate } from '../../values/dates.ts'
 import { addInterval, type Interval } from '../../values/intervals.ts'
-import { type Column, type CoveredDays, columnDecimals } from './column.ts'
-import { areCovered, type DayRange, UNKNOWN_DAYS, uncoveredDays } from './covered-days.ts'
+import { type Column, type CoveredDays, columnDecimals, type DamagedDay, type DayRange } from './column.ts'
+import { areCovered, UNKNOWN_DAYS, uncoveredDays } from './covered-days.ts'
 import type { RateSnapshot } from './rate-cache.ts'
 import { pointRange } from './rates.ts'
 
@@ -15,8 +15,11 @@ export const EMPTY_DAYS = 366
 /** Values and covered days of a series; `startsOn` is the first day of its history if the provider knows it. */
 export type SeriesDays = { column: Column; covered: CoveredDays; startsOn: IsoDate | undefined }
 
-/** Days that no answer may bridge; `isRounded`: their values are rounded, and no rounded value is served. */
-export type UnknownDays = { days: readonly Interval[]; isRounded: boolean }
+/**
+ * Days that no answer may bridge; `isRounded`: their values are rounded, and no rounded value is served. `damage`: the
+ * first of them whose stored value is damaged.
+ */
+export type UnknownDays = { days: readonly Interval[]; isRounded: boolean; damage?: DamagedDay | undefined }
 
 /** Values and covered days of a series in a snapshot. */
 export function seriesDays(snapshot: RateSnapshot, series: SeriesRow, column: Column): SeriesDays {

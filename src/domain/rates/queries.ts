@@ -7,11 +7,19 @@ import type { ProviderRow } from '../../store/rates/providers.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
 import { addDays, EARLIEST_DAY, type IsoDate, latest } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
-import { type Column, EMPTY_COLUMN } from './column.ts'
+import { type Column, type DamagedDay, EMPTY_COLUMN } from './column.ts'
 import { findRoute, type Leg, type Route, type StoredLeg } from './convert.ts'
 import { findHoles, seriesDays } from './holes.ts'
 import type { RateSnapshot } from './rate-cache.ts'
-import { knownRateOn, type LatestRates, latestOfPair, pointRange, type RatePoint, rateOn } from './rates.ts'
+import {
+  type DayHole,
+  knownRateOn,
+  type LatestRates,
+  latestOfPair,
+  pointRange,
+  type RatePoint,
+  rateOn,
+} from './rates.ts'
 
 /** Selects series; an omitted field matches any. Currencies are in capitals. */
 export type SeriesFilter = {
@@ -87,7 +95,7 @@ export function latestRates(
     }))
     const rates = latestOfPair(sides, day, details)
     if (!rates) throw new AppError('not-found', `No rate of ${base}/${quote} is stored on or before ${day}`)
-    if ('hole' in rates) throw notSynchronizedError(rates.hole)
+    if ('hole' in rates) throw holeError(rates)
     return rates
   })
 }
@@ -218,9 +226,15 @@ export function requireProvider(snapshot: RateSnapshot, code: string): ProviderR
   return provider
 }
 
-/** Error of a value that would be carried over days that were not synchronized (decisions 2.6). */
-export function notSynchronizedError({ from, to }: Interval): AppError {
+/** Error of a value that would be carried over days that were not synchronized (decisions 2.6), or is damaged. */
+export function holeError({ hole: { from, to }, damage }: DayHole): AppError {
+  if (damage) return new AppError('unavailable', damageText(damage))
   return new AppError('not-found', `the days from ${from} to ${to} have not been synchronized`)
+}
+
+/** Text of a damaged value. */
+export function damageText({ series, day }: DamagedDay): string {
+  return `the stored value of series ${series} on ${day} is damaged: cambista doctor describes the repair`
 }
 
 /** Runs `then` at once if nothing must be read. A turn of the event loop costs more than an answer. */

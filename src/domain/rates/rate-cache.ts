@@ -14,7 +14,8 @@ import { countRates, type RateCounts } from '../../store/rates/rates.ts'
 import { type SeriesRow, selectSeries } from '../../store/rates/series.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import type { IsoDate } from '../../values/dates.ts'
-import { type Column, type CoveredDays, toCoveredDays } from './column.ts'
+import { type Column, type CoveredDays, type Damage, toCoveredDays } from './column.ts'
+import { withoutDays } from './covered-days.ts'
 import {
   countLoaded,
   createLoader,
@@ -56,6 +57,8 @@ export type RateSnapshot = {
    */
   columns(series: readonly SeriesRow[]): Column[] | Promise<Column[]>
   countRates(): Promise<RateCounts>
+  /** Days of the series read so far whose stored values are damaged. */
+  listDamage(): Damage[]
 }
 
 /** Size of a cache, and its hits and misses since it was opened. */
@@ -73,12 +76,23 @@ export type RateCache = {
 
 /**
  * Opens the cache at the current revision of the database. Its transactions take up to 100 ms: pass a connection that
- * no other query waits for.
+ * no other query waits for. `onDamage` is called once for the damaged values of a series.
  */
-export async function openRateCache(db: ReadDb, providers: readonly Published[]): Promise<RateCache> {
+export async function openRateCache(
+  db: ReadDb,
+  providers: readonly Published[],
+  onDamage: (damage: Damage) => void = () => {},
+): Promise<RateCache> {
   const pivots = new Map(providers.map(({ code, pivot }) => [code, pivot]))
   const starts = findStarts(providers)
-  const shared: Shared = { stats: { hits: 0, misses: 0 }, outdated: new Set(), pivots, starts }
+  const reported = new Set<string>()
+  const reportDamage = (damage: Damage) => {
+    const key = JSON.stringify(damage)
+    if (!reported.has(key)) onDamage(damage)
+    reported.add(key)
+  }
+  const stats = { hits: 0, misses: 0 }
+  const shared: Shared = { stats, outdated: new Set(), pivots, starts, reportDamage }
   let snapshot = await takeSnapshot(db, shared)
   const renew = async () => {
     snapshot = await takeSnapshot(db, shared, snapshot)
@@ -128,6 +142,7 @@ type Shared = {
   pivots: ReadonlyMap<string, string>
   /** First days of histories, by the codes of provider and series. */
   starts: ReadonlyMap<string, IsoDate>
+  reportDamage: (damage: Damage) => void
 }
 type Published = Pick<Provider, 'code' | 'pivot' | 'groups' | 'catalogue'>
 type Catalogue = { providers: ProviderRow[]; series: SeriesRow[]; coverage: Coverage }
@@ -176,7 +191,7 @@ function makeSnapshot(
   meta: { revision: number; epoch: string; newestInstant: number | undefined },
   { providers, series, coverage }: Catalogue,
   loaded: LoadedColumns,
-  { stats, outdated, pivots, starts }: Shared,
+  { stats, outdated, pivots, starts, reportDamage }: Shared,
 ): LoadedSnapshot {
   const covered = new Map<number, CoveredDays>()
   for (const [id, intervals] of coverage) covered.set(id, toCoveredDays(intervals))
@@ -184,6 +199,14 @@ function makeSnapshot(
   const startsById = new Map(
     series.map((one) => [one.id, starts.get(`${codes.get(one.provider_id)} ${one.external_code}`)]),
   )
+  /** Makes the damaged days of a loaded column holes. */
+  const judgeColumn = (id: number) => {
+    const { damage } = loaded.get(id)?.column ?? {}
+    if (!damage) return
+    covered.set(id, withoutDays(covered.get(id) ?? NOT_COVERED, damage.days))
+    reportDamage(damage)
+  }
+  for (const id of loaded.keys()) judgeColumn(id)
   const load = createLoader(db, loaded)
   const loadEach = async (requested: readonly SeriesRow[]) => {
     const columns: Column[] = []
@@ -194,6 +217,7 @@ function makeSnapshot(
         throw outdatedError()
       }
       one.usedRevision = meta.revision
+      judgeColumn(series.id)
       columns.push(one.column)
     }
     return columns
@@ -226,6 +250,7 @@ function makeSnapshot(
       counts ??= countLoaded(series, loaded) ?? (await countRates(db))
       return counts
     },
+    listDamage: () => [...loaded.values()].flatMap(({ column }) => column.damage ?? []),
   }
 }
 

@@ -3,14 +3,24 @@
 import type { RateType } from '../../providers/provider.ts'
 import { dayNumber, earliest, type IsoDate, isoDate, latest as latestDay } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
-import { type Column, type CoveredDays, columnDecimals, columnValue } from './column.ts'
+import {
+  type Column,
+  type CoveredDays,
+  columnDecimals,
+  columnValue,
+  type DamagedDay,
+  findDamage,
+} from './column.ts'
 import { findHole, isCovered, newestCoveredDay } from './covered-days.ts'
 
 /** A published value; `rounded_to` decimals if its source rounds. */
 export type RatePoint = { rate_date: IsoDate; value: string; rounded_to?: number }
 
-/** Days that were not synchronized, so that no value may be carried over them. */
-export type DayHole = { hole: Interval }
+/**
+ * Days that were not synchronized, so that no value may be carried over them. `damage`: the first of them whose stored
+ * value is damaged.
+ */
+export type DayHole = { hole: Interval; damage: DamagedDay | undefined }
 
 /** A side of a pair: its values and covered days. */
 export type PairSide = {
@@ -55,7 +65,7 @@ export function knownRateOn(
   const rateDay = column.days[at]
   if (rateDay === undefined) return undefined
   const hole = rateDay === target ? undefined : findHole(covered, rateDay, target)
-  return hole ? { hole } : ratePoint(column, at, rateDay)
+  return hole ? dayHole(hole, [column]) : ratePoint(column, at, rateDay)
 }
 
 /** Sides of a pair on the newest day for which all of them are settled (decisions 2.6); with `details` `covered_to`. */
@@ -69,6 +79,7 @@ export function latestOfPair(
   if (answerDay === undefined) return undefined
   const latest: LatestRates = { rate_date: isoDate(answerDay), compra: null, venta: null, referencia: null }
   const missing: RateType[] = []
+  const onDay = { from: latest.rate_date, to: latest.rate_date }
   let rounded: number | undefined
   let hole: Interval | undefined
   let lastCoveredDay: IsoDate | undefined
@@ -77,6 +88,7 @@ export function latestOfPair(
     // Days are never mixed: a side that was not published on that day stays null.
     if (column.days[at] !== answerDay) {
       if (!isCovered(covered, answerDay)) missing.push(rateType)
+      if (findDamage([column], onDay)) hole = union(hole, onDay)
       continue
     }
     hole = union(hole, answerDay === target ? undefined : findHole(covered, answerDay, target))
@@ -85,11 +97,20 @@ export function latestOfPair(
     latest[rateType] = columnValue(column, at)
     rounded = smallest(rounded, columnDecimals(column, at))
   }
-  if (hole) return { hole }
+  if (hole)
+    return dayHole(
+      hole,
+      sides.map(({ column }) => column),
+    )
   if (rounded !== undefined) latest.rounded_to = rounded
   if (missing.length > 0) latest.missing = missing
   if (details && lastCoveredDay !== undefined) latest.covered_to = lastCoveredDay
   return latest
+}
+
+/** The result for a hole in one of the columns. */
+export function dayHole(hole: Interval, columns: readonly Column[]): DayHole {
+  return { hole, damage: findDamage(columns, hole) }
 }
 
 function union(a: Interval | undefined, b: Interval | undefined): Interval | undefined {

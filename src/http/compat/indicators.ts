@@ -2,7 +2,13 @@
 
 import { type IndicatorHistory, indicatorHistory } from '../../domain/indicators/indicator-queries.ts'
 import type { IndicatorReader, IndicatorSnapshot } from '../../domain/indicators/reader.ts'
-import { type Column, columnDecimals, columnValue } from '../../domain/rates/column.ts'
+import {
+  type Column,
+  columnDecimals,
+  columnValue,
+  type DamagedDay,
+  findDamage,
+} from '../../domain/rates/column.ts'
 import { listSeries, seriesHistory } from '../../domain/rates/queries.ts'
 import type { RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { smallest } from '../../domain/rates/rates.ts'
@@ -34,6 +40,8 @@ export type IndicatorValues = {
   roundedTo: number | undefined
   unserved: readonly Interval[]
   holes: readonly Interval[]
+  /** The first damaged day of the first hole. */
+  damage: DamagedDay | undefined
 }
 
 const DECIMALS = 8 // the bank writes them in every value
@@ -78,7 +86,7 @@ export async function findStoredValues(
   return {
     series: { code, name: name ?? '', unit, periodicity: periodicity ?? '', isRate: false },
     values: columnValues(column, first, end),
-    ...{ roundedTo: undefined, unserved: [], holes: holes ?? [] },
+    ...{ roundedTo: undefined, unserved: [], holes: holes ?? [], damage: firstDamage(column, holes) },
   }
 }
 
@@ -86,8 +94,8 @@ export async function findStoredValues(
  * Returns the days of a range that an answer lacks; undefined: none. Clients take what is absent for days without data:
  * rounded values that are not returned count, too.
  */
-export function lackedDays({ holes, unserved }: IndicatorValues): MissingDays | undefined {
-  if (holes.length > 0) return { days: holes }
+export function lackedDays({ holes, unserved, damage }: IndicatorValues): MissingDays | undefined {
+  if (holes.length > 0) return { days: holes, damage }
   return unserved.length > 0 ? { days: unserved, isRounded: true } : undefined
 }
 
@@ -95,6 +103,10 @@ export function lackedDays({ holes, unserved }: IndicatorValues): MissingDays | 
 export function padDecimals(value: string, decimals = DECIMALS): string {
   const [whole, fraction = ''] = value.split('.')
   return decimals === 0 ? value : `${whole}.${fraction.padEnd(decimals, '0')}`
+}
+
+function firstDamage(column: Column, holes: readonly Interval[] | null): DamagedDay | undefined {
+  return holes?.[0] && findDamage([column], holes[0])
 }
 
 type History = Awaited<ReturnType<typeof seriesHistory>>
@@ -127,7 +139,7 @@ function servedValues(
   const { external_code: code, name, unit, periodicity } = series
   return {
     series: { code, name, unit, periodicity: periodicity ?? '', isRate: true },
-    ...{ values, roundedTo: leastDecimals, unserved, holes: holes ?? [] },
+    ...{ values, roundedTo: leastDecimals, unserved, holes: holes ?? [], damage: firstDamage(column, holes) },
   }
 }
 

@@ -2,14 +2,16 @@
 // clients know no field for them and would read them as days without data. The request fails with an error in the form
 // of that API. A currency that the client did not name is left out instead, and named in a header.
 
+import type { DamagedDay } from '../../domain/rates/column.ts'
 import { findUnknownCrosses } from '../../domain/rates/crosses.ts'
+import { damageText } from '../../domain/rates/queries.ts'
 import type { RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Interval } from '../../values/intervals.ts'
 import type { CompatDeps } from './shape.ts'
 
-/** Days that a range lacks, ascending; `isRounded`: they are stored, but rounded, and rounded values are not answered. */
-export type MissingDays = { days: readonly Interval[]; isRounded?: boolean }
+/** Days that a range lacks, as of UnknownDays. */
+export type MissingDays = { days: readonly Interval[]; isRounded?: boolean; damage?: DamagedDay | undefined }
 
 /** A currency or indicator of a range; without `missing` it is complete. */
 export type RangePart<T> = { code: string; value: T; missing: MissingDays | undefined }
@@ -79,6 +81,7 @@ export function firstInterval({ days: [first] }: MissingDays): Interval {
 }
 
 function missingDaysMessage(missing: MissingDays): string {
+  if (missing.damage) return damageText(missing.damage)
   const { from, to } = firstInterval(missing)
   const reason = missing.isRounded ? 'are stored rounded, and not answered' : 'have not been synchronized'
   return `the days from ${from} to ${to} ${reason}`

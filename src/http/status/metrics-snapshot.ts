@@ -44,6 +44,7 @@ type DatabaseValues = Totals & {
 export type MetricsSnapshot = (DatabaseValues | typeof UNKNOWN) & {
   rates: number
   roundedRates: number
+  damagedRates: number
   /** By side of each benchmark. 0: today in the provider's time zone; -1: tomorrow. */
   benchmarkAgeDays: { provider: string; side: string; days: number | undefined }[]
   freeBytes: number | undefined
@@ -104,6 +105,7 @@ export function metricsSnapshotOf(deps: VitalsDeps): () => Promise<MetricsSnapsh
       ...(database.isAway() ? UNKNOWN : await readDatabaseValues(deps)),
       rates: all,
       roundedRates: rounded,
+      damagedRates: cache.snapshot().listDamage().flatMap(({ days }) => days).length,
       benchmarkAgeDays: sides.flatMap(({ provider, sides }) =>
         sides.map(({ rateType, ageDays }) => ({ provider: provider.code, side: rateType, days: ageDays })),
       ),

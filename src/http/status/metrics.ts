@@ -38,6 +38,7 @@ const GAUGES: GaugeReading[] = [
   ],
   ['rates', 'Stored values', (now) => now.rates],
   ['rates_rounded', 'Of these, those that a source has rounded', (now) => now.roundedRates],
+  ['rates_damaged', 'Intervals of days whose stored values are damaged', (now) => now.damagedRates],
   ['rates_corrected', 'Values that a source corrected after they were stored', (now) => now.corrections],
   ['documents', 'Documents', (now) => now.documents],
   ['blobs', 'Contents of documents, each counted once', (now) => now.blobs],

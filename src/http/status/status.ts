@@ -86,10 +86,14 @@ const MailboxOut = v.pipe(
 
 const ReasonOut = v.pipe(
   v.object({
-    code: v.picklist(['stale_side', 'no_value', 'history_loading', 'last_run_failed']),
+    code: v.picklist(['stale_side', 'no_value', 'history_loading', 'last_run_failed', 'damaged']),
     provider: v.string(),
     rate_type: v.optional(RateTypeOut),
-    since: withDescription(v.optional(Day), 'With stale_side: the first day without a value'),
+    since: withDescription(
+      v.optional(Day),
+      'With stale_side: the first day without a value; with damaged: the first damaged one',
+    ),
+    series: withDescription(v.optional(v.string()), 'With damaged: the id of the series'),
     percent: withDescription(
       v.optional(Integer),
       'With history_loading: the share of the days that are stored',

@@ -23,7 +23,7 @@ export const sqliteSql: EngineSql = {
       const { rows } = await sql<{ count: number; lines: Buffer | null }>`
         select count(*) as count, cast(group_concat(line, char(10)) as blob) as lines
         from (
-          select rate_date || value || coalesce('r' || rounded_to, '') as line
+          select coalesce(rate_date, '') || coalesce(value, '') || coalesce('r' || rounded_to, '') as line
           from rates where series_id = ${id} order by rate_date
         )
       `.execute(db)

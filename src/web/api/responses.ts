@@ -140,6 +140,7 @@ export type Reason = {
   provider: string
   rate_type?: RateSide
   since?: string
+  series?: string
   percent?: number
 }
 

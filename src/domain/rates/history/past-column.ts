@@ -4,14 +4,16 @@ import { AppError } from '../../../runtime/errors.ts'
 import type { RateRevision } from '../../../store/rates/change-log.ts'
 import type { StoredAtRun } from '../../../store/rates/stored-at.ts'
 import { dayNumber, type IsoDate } from '../../../values/dates.ts'
+import { canonicalDecimal } from '../../../values/decimal.ts'
 import { addInterval, type Interval, subtractInterval } from '../../../values/intervals.ts'
 import { type Column, columnDecimals, columnValue, EXACT, makeColumn } from '../column.ts'
 
 /** A change of the covered days of a series. */
 export type CoveredDaysChange = { kind: 'added' | 'removed'; days: Interval }
 
-/** Instants of values, and the replaced values in the order of their replacement; of rates or of an indicator. */
+/** Instants of values, and the replaced values in the order of their replacement; of a series as of Damage. */
 type ColumnLog = {
+  series: string
   stored: readonly StoredAtRun[]
   revisions: readonly Pick<RateRevision, 'rate_date' | 'old_value' | 'old_rounded_to' | 'old_stored_at'>[]
   imported: readonly Interval[]
@@ -25,25 +27,34 @@ type PastValue = { value: string; roundedTo: number | null }
  * whatever instants they have.
  * @throws AppError `not-found` when the instant of a value is not recorded
  */
-export function pastColumn(now: Column, { stored, revisions, imported }: ColumnLog, instant: number): Column {
+export function pastColumn(
+  now: Column,
+  { series, stored, revisions, imported }: ColumnLog,
+  instant: number,
+): Column {
   const replaced = replacedValues(revisions, instant)
   const spans = imported.map(({ from, to }) => ({ first: dayNumber(from), last: dayNumber(to) }))
   const runs = stored.map(({ from, storedAt }) => ({ first: dayNumber(from), isLater: storedAt > instant }))
   const days: number[] = []
   const values: string[] = []
   const rounded: number[] = []
+  const faulty: number[] = [] // days whose replaced value is damaged
   const add = (day: number, value: string, roundedTo: number | null | undefined) => {
     if (spans.some(({ first, last }) => first <= day && day <= last)) return
     days.push(day)
     values.push(value)
     rounded.push(roundedTo ?? EXACT)
   }
+  const addFormer = (day: number, { value, roundedTo }: PastValue) => {
+    if (canonicalDecimal(value) === value) add(day, value, roundedTo)
+    else faulty.push(day)
+  }
   const discarded = discardedDays(now, replaced)
   let next = 0
   const addDiscarded = (before: number) => {
     for (let day = discarded[next]; day !== undefined && day < before; day = discarded[++next]) {
       const former = replaced.get(day)
-      if (former) add(day, former.value, former.roundedTo)
+      if (former) addFormer(day, former)
     }
   }
   let run = -1
@@ -51,14 +62,20 @@ export function pastColumn(now: Column, { stored, revisions, imported }: ColumnL
     addDiscarded(day)
     while ((runs[run + 1]?.first ?? Number.POSITIVE_INFINITY) <= day) run += 1
     const former = replaced.get(day)
-    if (former) add(day, former.value, former.roundedTo)
+    if (former) addFormer(day, former)
     else if (!replaced.has(day) && !runs[run]?.isLater)
       add(day, columnValue(now, at), columnDecimals(now, at))
   }
   addDiscarded(Number.POSITIVE_INFINITY)
   if (days.length === now.days.length && replaced.size === 0) return now
   const isExact = rounded.every((decimals) => decimals === EXACT)
-  return makeColumn(Int32Array.from(days), values, isExact ? undefined : Int8Array.from(rounded))
+  const column = makeColumn(Int32Array.from(days), values, isExact ? undefined : Int8Array.from(rounded))
+  const restored = new Set(days)
+  const lost = [
+    ...(now.damage?.days.filter(({ first, last }) => first < last || !restored.has(first)) ?? []),
+    ...faulty.map((day) => ({ first: day, last: day })),
+  ].toSorted((a, b) => a.first - b.first)
+  return lost.length === 0 ? column : { ...column, damage: { series, days: lost } }
 }
 
 /** Days of replaced values that have none now, ascending. */

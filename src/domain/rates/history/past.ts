@@ -21,8 +21,8 @@ import { findSeriesRevision, type SeriesRow } from '../../../store/rates/series.
 import { selectValueLog } from '../../../store/rates/stored-at.ts'
 import type { ReadDb } from '../../../store/tables.ts'
 import { addInterval, type Interval } from '../../../values/intervals.ts'
-import { type Column, type CoveredDays, columnBytes, toCoveredDays } from '../column.ts'
-import { UNKNOWN_DAYS } from '../covered-days.ts'
+import { type Column, type CoveredDays, columnBytes, type Damage, toCoveredDays } from '../column.ts'
+import { UNKNOWN_DAYS, withoutDays } from '../covered-days.ts'
 import { outdatedError } from '../loaded-columns.ts'
 import { createPairFinder, NOT_COVERED, type RateSnapshot } from '../rate-cache.ts'
 import { type CoveredDaysChange, pastColumn, undoCoverage } from './past-column.ts'
@@ -100,14 +100,33 @@ function makePastSnapshot(
   { providers, series, covered }: PastState,
   readPastColumn: (series: SeriesRow) => Promise<Column>,
 ): RateSnapshot {
+  const judged = new Map<number, CoveredDays>() // of columns with damaged days
+  const coveredDays = (id: number) => (covered ? (covered.get(id) ?? NOT_COVERED) : UNKNOWN_DAYS)
+  const readJudged = async (one: SeriesRow) => {
+    const column = await readPastColumn(one)
+    const days = coveredDays(one.id)
+    if (column.damage && days !== UNKNOWN_DAYS) judged.set(one.id, withoutPastDays(days, column.damage))
+    return column
+  }
   return {
     ...present,
     providers,
     series,
-    coveredDays: (id) => (covered ? (covered.get(id) ?? NOT_COVERED) : UNKNOWN_DAYS),
+    coveredDays: (id) => judged.get(id) ?? coveredDays(id),
     pairs: createPairFinder(providers, series),
-    columns: (requested) => Array.fromAsync(requested, readPastColumn),
+    columns: (requested) => Array.fromAsync(requested, readJudged),
   }
+}
+
+/** Removes damaged days, apart from those after the covered ones: no value of them was known. */
+function withoutPastDays(covered: CoveredDays, { days }: Damage): CoveredDays {
+  const newest = covered.at(-1)
+  if (newest === undefined) return covered
+  const known = days.filter(({ first }) => first <= newest)
+  return withoutDays(
+    covered,
+    known.map(({ first, last }) => ({ first, last: Math.min(last, newest) })),
+  )
 }
 
 /** Reads the stored data except values, in one transaction and of the snapshot's revision. */
@@ -214,7 +233,11 @@ async function readColumn(
     if ((await findSeriesRevision(trx, id)) !== revision) throw outdatedError()
     return selectValueLog(trx, id, instant)
   })
-  const column = pastColumn(now, { ...valueLog, imported: state.imported.get(id) ?? [] }, instant)
+  const column = pastColumn(
+    now,
+    { ...valueLog, series: String(id), imported: state.imported.get(id) ?? [] },
+    instant,
+  )
   return { column, bytes: column === now ? SHARED_BYTES : columnBytes(column) }
 }
 
