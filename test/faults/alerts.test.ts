@@ -21,6 +21,8 @@ const CASES: { series: string; values: string; alerts: string[] }[] = [
   { series: 'cambista_hook_messages_given_up', values: '3', alerts: [] },
   { series: 'cambista_rates_rounded', values: '12', alerts: ['CambistaRoundedValues'] },
   { series: 'cambista_rates_rounded', values: '0', alerts: [] },
+  { series: 'cambista_rates_damaged', values: '1', alerts: ['CambistaDamagedValues'] },
+  { series: 'cambista_rates_damaged', values: '0', alerts: [] },
   { series: 'cambista_last_good_sync_age_seconds', values: '1e99', alerts: ['CambistaSyncOverdue'] },
   { series: 'cambista_last_good_sync_age_seconds', values: '100000', alerts: [] },
   { series: 'cambista_backup_ok', values: '0', alerts: ['CambistaBackupFailed'] },

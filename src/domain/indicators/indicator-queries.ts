@@ -7,7 +7,7 @@ import { foldAccents } from '../../values/folded-text.ts'
 import type { Interval } from '../../values/intervals.ts'
 import type { Column } from '../rates/column.ts'
 import { findHoles } from '../rates/holes.ts'
-import { holeError } from '../rates/queries.ts'
+import { dayHoleError } from '../rates/queries.ts'
 import { dayHole, knownRateOn, pointRange } from '../rates/rates.ts'
 import type { DescribedIndicator } from './catalogue.ts'
 import type { IndicatorSnapshot } from './reader.ts'
@@ -82,11 +82,11 @@ export async function latestIndicator(
   const indicator = requireIndicator(present, word)
   const days = await present.days(indicator.code)
   const point = knownRateOn(days.column, days.covered, day)
-  if (point && 'hole' in point) throw holeError(point)
+  if (point && 'hole' in point) throw dayHoleError(point)
   if (point) return { indicator, value_date: point.rate_date, value: point.value }
   if (!indicator.enabled) throw notEnabledError(indicator.code)
   const [hole] = findHoles([days], { from: day, to: day }) ?? []
-  if (hole) throw holeError(dayHole(hole, [days.column]))
+  if (hole) throw dayHoleError(dayHole(hole, [days.column]))
   throw new AppError('not-found', `No value of the indicator ${indicator.code} is stored on or before ${day}`)
 }
 

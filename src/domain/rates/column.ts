@@ -64,7 +64,7 @@ export function coveredIntervals(covered: CoveredDays): Interval[] {
 
 /**
  * Parses the result of selectColumnsOfSeries. Parses 16,000 lines in a millisecond, because the first request waits
- * for it. A line whose value is no canonical decimal above 0, or whose day is none, is damaged: its days have no value.
+ * for it. A line without a day, or without a canonical decimal above 0, is damaged: its days have no value.
  * `series` as of Damage; `anySign`: zero and negative values are sound.
  */
 export function parseColumn(
@@ -77,22 +77,22 @@ export function parseColumn(
   const damaged: DayRange[] = []
   let rounded: Int8Array | undefined
   let at = 0
-  const dayAfter = (index: number) => (index < 0 ? dayNumber(EARLIEST_DAY) : (days[index] ?? 0) + 1)
+  const nextDay = (index: number) => (index < 0 ? dayNumber(EARLIEST_DAY) : (days[index] ?? 0) + 1)
   let isGap = false // a line without a day: the days up to the next value are damaged
   for (let from = 0; from < text.length; ) {
     const day = findDayNumber(text, from)
-    const valueFrom = from + DATE_LENGTH
+    const valueStart = from + DATE_LENGTH
     const lineEnd = endOfLine(text, from)
-    const end = valueFrom < lineEnd ? findDecimalEnd(text, valueFrom, anySign) : -1
+    const end = valueStart < lineEnd ? findDecimalEnd(text, valueStart, anySign) : -1
     const decimals = end === lineEnd ? EXACT : parseDecimals(text.slice(end, lineEnd))
     from = lineEnd + 1
-    const isAscending = day >= dayAfter(at - 1)
+    const isAscending = day >= nextDay(at - 1)
     if (!isAscending || at === count) {
       if (at > 0 && !Number.isNaN(day) && !isAscending) at -= 1 // either of both days may be the wrong one
       isGap = true
       continue
     }
-    if (isGap) damaged.push({ first: dayAfter(at - 1), last: day - 1 })
+    if (isGap) damaged.push({ first: nextDay(at - 1), last: day - 1 })
     isGap = false
     if (end < 0 || Number.isNaN(decimals)) {
       damaged.push({ first: day, last: day })
@@ -100,14 +100,14 @@ export function parseColumn(
     }
     days[at] = day
     let size = starts[at] ?? 0
-    for (let index = valueFrom; index < end; index += 1) values[size++] = text.charCodeAt(index)
+    for (let index = valueStart; index < end; index += 1) values[size++] = text.charCodeAt(index)
     at += 1
     starts[at] = size
     if (decimals === EXACT && !rounded) continue
     rounded ??= new Int8Array(count).fill(EXACT)
     rounded[at - 1] = decimals
   }
-  if (isGap) damaged.push({ first: dayAfter(at - 1), last: NO_END })
+  if (isGap) damaged.push({ first: nextDay(at - 1), last: NO_END })
   const column: Column = {
     days: days.subarray(0, at),
     text: values.toString('latin1', 0, starts[at]),
@@ -152,7 +152,7 @@ export function columnBytes({ days, text, starts, rounded }: Column): number {
   return days.byteLength + text.length + starts.byteLength + (rounded?.byteLength ?? 0)
 }
 
-/** End of the canonical decimal at an index of a text, above 0 or of any sign; -1: there is none. */
+/** End of the canonical decimal at an index of a text; `anySign` as of parseColumn; -1: there is none. */
 function findDecimalEnd(text: string, from: number, anySign: boolean): number {
   const first = anySign && text.charCodeAt(from) === MINUS ? from + 1 : from
   let at = first

@@ -7,7 +7,7 @@ import type { IsoDate } from '../../values/dates.ts'
 import { applyRounding, type RoundingRule } from '../../values/decimal.ts'
 import { EMPTY_COLUMN } from './column.ts'
 import { type Conversion, convert, findRoute, type Route, type StoredLeg } from './convert.ts'
-import { holeError, requireRoute, withLegs } from './queries.ts'
+import { dayHoleError, requireRoute, withLegs } from './queries.ts'
 import type { RateSnapshot } from './rate-cache.ts'
 
 /** A conversion and its route. */
@@ -84,7 +84,7 @@ function converter({ path, rateType }: Route, legs: readonly StoredLeg[]): Conve
     if (!conversion) {
       throw new AppError('not-found', `No rate for ${path.join(' -> ')} is stored on or before ${day}`)
     }
-    if ('hole' in conversion) throw holeError(conversion)
+    if ('hole' in conversion) throw dayHoleError(conversion)
     return { ...conversion, path, rateType }
   }
 }

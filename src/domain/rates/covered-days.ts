@@ -43,8 +43,8 @@ export function uncoveredDays(covered: CoveredDays, first: number, last: number)
 }
 
 /**
- * Removes days whose values are damaged. Days up to the newest covered one stay judged: where that one is damaged, an
- * interval without days follows it, so that no earlier value is carried to it.
+ * Removes days whose values are damaged. A damaged newest day is followed by an interval without days, so that no
+ * earlier value is carried to it.
  */
 export function withoutDays(covered: CoveredDays, damaged: readonly DayRange[]): CoveredDays {
   const ends = damaged.map(({ first, last }) => (last === NO_END ? first : last))

@@ -108,7 +108,7 @@ export function findUnknownCrosses(
     for (const { quote, legs } of routes) {
       const hole = findHoles(legs, { from, to })?.[0] ?? findEarlierHole(legs, { from, to }, onlyPublished)
       const days = hole ?? (servesRounded ? undefined : findRoundedDays(legs, { from, to }, onlyPublished))
-      const damage = hole && findDamage(columnsOf(legs), hole)
+      const damage = hole && findDamage(legColumns(legs), hole)
       if (days) unknown.set(quote, { days: [days], isRounded: !hole, damage })
     }
     return unknown
@@ -209,7 +209,7 @@ export function valueRoute({ quote, legs, since }: QuoteRoute, day: IsoDate): Cr
   const conversion = convert('1', legs, day)
   if (!conversion) {
     const [hole] = findHoles(legs, { from: day, to: day }) ?? []
-    return hole && dayHole(hole, columnsOf(legs))
+    return hole && dayHole(hole, legColumns(legs))
   }
   if ('hole' in conversion) return conversion
   const { rate, rateDate: date, roundedTo, legs: valued } = conversion
@@ -226,10 +226,10 @@ export function valueRoute({ quote, legs, since }: QuoteRoute, day: IsoDate): Cr
 function findLastPoint(route: QuoteRoute, day: IsoDate): Cross | DayHole | undefined {
   const lastDay = lastKnownDay(route.legs, day)
   const [hole] = findHoles(route.legs, { from: addDays(lastDay, 1), to: day }) ?? []
-  return hole ? dayHole(hole, columnsOf(route.legs)) : valueRoute(route, lastDay)
+  return hole ? dayHole(hole, legColumns(route.legs)) : valueRoute(route, lastDay)
 }
 
-function columnsOf(legs: readonly SeriesDays[]): Column[] {
+function legColumns(legs: readonly SeriesDays[]): Column[] {
   return legs.map(({ column }) => column)
 }
 

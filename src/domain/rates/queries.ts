@@ -95,7 +95,7 @@ export function latestRates(
     }))
     const rates = latestOfPair(sides, day, details)
     if (!rates) throw new AppError('not-found', `No rate of ${base}/${quote} is stored on or before ${day}`)
-    if ('hole' in rates) throw holeError(rates)
+    if ('hole' in rates) throw dayHoleError(rates)
     return rates
   })
 }
@@ -227,7 +227,7 @@ export function requireProvider(snapshot: RateSnapshot, code: string): ProviderR
 }
 
 /** Error of a value that would be carried over days that were not synchronized (decisions 2.6), or is damaged. */
-export function holeError({ hole: { from, to }, damage }: DayHole): AppError {
+export function dayHoleError({ hole: { from, to }, damage }: DayHole): AppError {
   if (damage) return new AppError('unavailable', damageText(damage))
   return new AppError('not-found', `the days from ${from} to ${to} have not been synchronized`)
 }

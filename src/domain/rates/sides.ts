@@ -7,7 +7,7 @@ import { dayNumber, type IsoDate, isoDate } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
 import { type Column, columnValue, EMPTY_COLUMN } from './column.ts'
 import { findHoles, seriesDays } from './holes.ts'
-import { holeError, withColumns } from './queries.ts'
+import { dayHoleError, withColumns } from './queries.ts'
 import type { RateSnapshot } from './rate-cache.ts'
 import { knownRateOn, pointRange, type RatePoint } from './rates.ts'
 
@@ -62,7 +62,7 @@ export function requireLastRate(
   return withColumns(snapshot, [series], ([column = EMPTY_COLUMN]) => {
     const point = knownRateOn(column, snapshot.coveredDays(series.id), day)
     if (!point) throw none()
-    if ('hole' in point) throw holeError(point)
+    if ('hole' in point) throw dayHoleError(point)
     return { series, column, point }
   })
 }

@@ -5,7 +5,7 @@
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
 import { type Cross, computeCrosses, firstStoredDay, listCurrencies } from '../../domain/rates/crosses.ts'
-import { holeError, otherRoutes } from '../../domain/rates/queries.ts'
+import { dayHoleError, otherRoutes } from '../../domain/rates/queries.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Side } from '../../store/tables.ts'
 import { addDays, currentDay, type IsoDate, latest } from '../../values/dates.ts'
@@ -122,7 +122,7 @@ function valorReply(deps: CompatDeps, event: H3Event): Reply | Promise<Reply> {
           day,
         })
         const hole = holes.get(quote)
-        if (hole) throw holeError(hole)
+        if (hole) throw dayHoleError(hole)
         const [cross] = servedCrosses(deps, crosses)
         if (cross) return cross
         const firsts = [base, quote].map((code) => firstStoredDay(snapshot, provider, code) ?? day)

@@ -71,11 +71,11 @@ export function pastColumn(
   const isExact = rounded.every((decimals) => decimals === EXACT)
   const column = makeColumn(Int32Array.from(days), values, isExact ? undefined : Int8Array.from(rounded))
   const restored = new Set(days)
-  const lost = [
+  const gaps = [
     ...(now.damage?.days.filter(({ first, last }) => first < last || !restored.has(first)) ?? []),
     ...faulty.map((day) => ({ first: day, last: day })),
   ].toSorted((a, b) => a.first - b.first)
-  return lost.length === 0 ? column : { ...column, damage: { series, days: lost } }
+  return gaps.length === 0 ? column : { ...column, damage: { series, days: gaps } }
 }
 
 /** Days of replaced values that have none now, ascending. */

@@ -100,7 +100,7 @@ function makePastSnapshot(
   { providers, series, covered }: PastState,
   readPastColumn: (series: SeriesRow) => Promise<Column>,
 ): RateSnapshot {
-  const judged = new Map<number, CoveredDays>() // of columns with damaged days
+  const judged = new Map<number, CoveredDays>() // covered days of columns with damage
   const coveredDays = (id: number) => (covered ? (covered.get(id) ?? NOT_COVERED) : UNKNOWN_DAYS)
   const readJudged = async (one: SeriesRow) => {
     const column = await readPastColumn(one)
@@ -122,10 +122,10 @@ function makePastSnapshot(
 function withoutPastDays(covered: CoveredDays, { days }: Damage): CoveredDays {
   const newest = covered.at(-1)
   if (newest === undefined) return covered
-  const known = days.filter(({ first }) => first <= newest)
+  const rest = days.filter(({ first }) => first <= newest)
   return withoutDays(
     covered,
-    known.map(({ first, last }) => ({ first, last: Math.min(last, newest) })),
+    rest.map(({ first, last }) => ({ first, last: Math.min(last, newest) })),
   )
 }
 
