@@ -1,5 +1,5 @@
-// A stored value that is damaged. Every answer is that of a store whose day was never synchronized, apart from the
-// words and the status of an error: 503, with the series and the day.
+// A stored value that is damaged. Every answer is that of a store whose day was never synchronized. The error of a
+// single value is a 503 with the series and the day.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -157,7 +157,10 @@ test('health is degraded, the log has a line, and a metric counts the days', asy
   assert.match((await read(app, '/metrics')).body, /^cambista_rates_damaged 1$/m)
   for (let at = 0; at < 3; at += 1) await read(app, '/api/v1/series/2/history')
   await damage(app, { code: '317', day: DAY, value: '' })
-  const lines = app.logLines.filter((line) => line.includes('stored values are damaged'))
+  const lines = app.logLines
+    .join('')
+    .split('\n')
+    .filter((line) => line.includes('stored values are damaged'))
   assert.deepEqual(
     lines.map((line) => JSON.parse(line)).map(({ level, series, first }) => [level, series, first]),
     [
@@ -170,7 +173,10 @@ test('health is degraded, the log has a line, and a metric counts the days', asy
 test('as_of answers from sound revisions of a damaged value, and refuses a damaged revision', async () => {
   const app = await openShapes()
   await addKey(app, { secret: URL_KEY, kind: 'url' })
-  const before = new Date().toISOString()
+  const later = (seconds: number) => new Date(app.clock.now.getTime() + seconds * 1000)
+  app.clock.now = later(60)
+  const before = app.clock.now.toISOString()
+  app.clock.now = later(60)
   const correct = '/api/v1/convert?amount=1&from=USD&to=CRC&type=venta&on=2026-03-03'
   const { rate } = await app.json<{ rate: string }>(correct)
   await asOtherProcess(app, async (db) => {
@@ -184,7 +190,7 @@ test('as_of answers from sound revisions of a damaged value, and refuses a damag
     }
     const instants = {
       old_stored_at: Date.parse(before) - 1000,
-      replaced_at: new Date(Date.now() + 1).toISOString(),
+      replaced_at: app.clock.now.toISOString(),
     }
     await db
       .insertInto('rate_revisions')

@@ -1,4 +1,4 @@
-// Lines of a column that a damaged file makes of sound ones: no value is read from them, and their days are named.
+// Lines of a column that a damaged file makes of sound ones. No value is read from them, and their days are named.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
