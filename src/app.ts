@@ -197,9 +197,9 @@ async function openApp(
   const guard = guardReason && guardWrites(unguarded.db, guardReason)
   const engine = guard ? { ...unguarded, db: guard.db } : unguarded
   const { db } = engine
-  const cache = await openRateCache(engine.longReads, providers, ({ series, days }) => {
+  const cache = await openRateCache(engine.longReads, providers, ({ name, days }) => {
     const first = isoDate(days[0]?.first ?? 0)
-    log.error('stored values are damaged', { series, first, intervals: days.length })
+    log.error('stored values are damaged', { of: name, first, intervals: days.length })
   })
   const readExportAhead = createExportReader(reads, cache)
   readExportAhead()

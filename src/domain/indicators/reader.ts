@@ -161,7 +161,7 @@ async function readDays(
   const rows = await selectAllIndicatorValues(trx, code)
   const covered = toCoveredDays((await selectIndicatorCoverage(trx, code)).get(code) ?? [])
   const lines = rows.map(({ value_date, value }) => value_date + value).join('\n')
-  const column = parseColumn({ series: code, count: rows.length, lines }, { anySign: true })
+  const column = parseColumn({ name: `indicator ${code}`, count: rows.length, lines }, { anySign: true })
   const days = column.damage ? withoutDays(covered, column.damage.days) : covered
   return { column, covered: days, startsOn: undefined }
 }
@@ -180,7 +180,7 @@ async function readPastDays(
     const covered = (await selectIndicatorCoverage(trx, code)).get(code) ?? []
     const changes = await selectLaterIndicatorChanges(trx, code, instant)
     const columnLog = {
-      series: code,
+      name: `indicator ${code}`,
       stored: values.map(({ value_date: from, stored_at: storedAt }) => ({ from, storedAt })),
       revisions: revisions.map(({ value_date: rate_date, old_value, old_stored_at }) => ({
         ...{ rate_date, old_value, old_rounded_to: null, old_stored_at },

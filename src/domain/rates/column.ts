@@ -35,11 +35,11 @@ export const NO_END = dayNumber(LATEST_DAY)
 /** Day numbers, both inclusive. */
 export type DayRange = { first: number; last: number }
 
-/** Days of a series whose stored values cannot be read, ascending. An indicator has its code instead of an id. */
-export type Damage = { series: string; days: readonly DayRange[] }
+/** Days whose stored values cannot be read, ascending. `name`: `series 2` or `indicator 423`. */
+export type Damage = { name: string; days: readonly DayRange[] }
 
-/** A day whose stored value is damaged, and its series as of Damage. */
-export type DamagedDay = { series: string; day: IsoDate }
+/** A day whose stored value is damaged, with the name as of Damage. */
+export type DamagedDay = { name: string; day: IsoDate }
 
 /** Marks a value that is not rounded. */
 export const EXACT = -1
@@ -65,10 +65,10 @@ export function coveredIntervals(covered: CoveredDays): Interval[] {
 /**
  * Parses the result of selectColumnsOfSeries. Parses 16,000 lines in a millisecond, because the first request waits
  * for it. A line without a day, or without a canonical decimal above 0, is damaged: its days have no value.
- * `series` as of Damage; `anySign`: zero and negative values are sound.
+ * `name` as of Damage; `anySign`: zero and negative values are sound.
  */
 export function parseColumn(
-  { series, count, lines: text }: { series: string; count: number; lines: string },
+  { name, count, lines: text }: { name: string; count: number; lines: string },
   { anySign = false } = {},
 ): Column {
   const days = new Int32Array(count)
@@ -114,7 +114,7 @@ export function parseColumn(
     starts: starts.subarray(0, at + 1),
     rounded: rounded?.subarray(0, at),
   }
-  return damaged.length === 0 ? column : { ...column, damage: { series, days: damaged } }
+  return damaged.length === 0 ? column : { ...column, damage: { name, days: damaged } }
 }
 
 /** Creates a column; `days` ascend, with a value for each, and `rounded` is as in Column. */
@@ -142,7 +142,7 @@ export function columnDecimals({ rounded }: Column, at: number): number | undefi
 export function findDamage(columns: readonly Column[], { from, to }: Interval): DamagedDay | undefined {
   for (const { damage } of columns) {
     const days = damage?.days.find(({ first, last }) => first <= dayNumber(to) && last >= dayNumber(from))
-    if (damage && days) return { series: damage.series, day: latest(from, isoDate(days.first)) }
+    if (damage && days) return { name: damage.name, day: latest(from, isoDate(days.first)) }
   }
   return undefined
 }

@@ -29,7 +29,7 @@ export type ReasonCode =
   | { code: 'no_value'; provider: string; rate_type: RateType }
   | { code: 'history_loading'; provider: string; percent: number }
   | { code: 'last_run_failed'; provider: string }
-  | { code: 'damaged'; provider: string; series: string; since: IsoDate }
+  | { code: 'damaged'; provider: string; series_id: number; since: IsoDate }
 
 export type RateHealth = {
   /** The same reasons as codes, in the same order. */
@@ -127,16 +127,12 @@ export async function rateHealth(
       const code = { code: 'last_run_failed', provider: provider.code } as const
       addReason(withCode(`the last run failed: ${last.message}`), code)
     }
-    for (const { series, days } of snapshot.listDamage()) {
-      if (!snapshot.series.some(({ id, provider_id }) => provider_id === row.id && String(id) === series))
-        continue
+    for (const { name, days } of snapshot.listDamage()) {
+      const series = snapshot.series.find((one) => one.provider_id === row.id && name === `series ${one.id}`)
+      if (!series) continue
       const since = isoDate(days[0]?.first ?? 0)
-      addReason(withCode(damageText({ series, day: since })), {
-        code: 'damaged',
-        provider: provider.code,
-        series,
-        since,
-      })
+      const code = { code: 'damaged', provider: provider.code, series_id: series.id, since } as const
+      addReason(withCode(damageText({ name, day: since })), code)
     }
     const isRounded = snapshot.series.some(
       ({ id, provider_id }) => provider_id === row.id && roundedSeries.has(id),

@@ -58,7 +58,7 @@ export async function readAll(
     if (from < ids.length) next = read(ids.slice(from, from + SERIES_AT_ONCE))
     for (const { id, ...rates } of columns) {
       await setImmediate()
-      const column = parseColumn({ series: String(id), ...rates })
+      const column = parseColumn({ name: `series ${id}`, ...rates })
       loaded.set(id, loadedColumn(column, missing.get(id) ?? NEVER))
       missing.delete(id)
     }
@@ -112,7 +112,7 @@ async function readColumn(db: ReadDb, { id, revision }: SeriesRow): Promise<Load
   await setImmediate() // each half takes about 10 ms, so others are served in between
   const [rates = { count: 0, lines: '' }] = await selectColumnsOfSeries(db, [id])
   await setImmediate()
-  return loadedColumn(parseColumn({ ...rates, series: String(id) }), revision)
+  return loadedColumn(parseColumn({ ...rates, name: `series ${id}` }), revision)
 }
 
 function loadedColumn(column: Column, revision: number): LoadedColumn {

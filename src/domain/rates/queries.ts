@@ -233,8 +233,8 @@ export function dayHoleError({ hole: { from, to }, damage }: DayHole): AppError 
 }
 
 /** Text of a damaged value. */
-export function damageText({ series, day }: DamagedDay): string {
-  return `the stored value of series ${series} on ${day} is damaged: cambista doctor describes the repair`
+export function damageText({ name, day }: DamagedDay): string {
+  return `the stored value of ${name} on ${day} is damaged: cambista doctor describes the repair`
 }
 
 /** Runs `then` at once if nothing must be read. A turn of the event loop costs more than an answer. */

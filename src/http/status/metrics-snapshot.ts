@@ -105,7 +105,10 @@ export function metricsSnapshotOf(deps: VitalsDeps): () => Promise<MetricsSnapsh
       ...(database.isAway() ? UNKNOWN : await readDatabaseValues(deps)),
       rates: all,
       roundedRates: rounded,
-      damagedRates: cache.snapshot().listDamage().flatMap(({ days }) => days).length,
+      damagedRates: cache
+        .snapshot()
+        .listDamage()
+        .flatMap(({ days }) => days).length,
       benchmarkAgeDays: sides.flatMap(({ provider, sides }) =>
         sides.map(({ rateType, ageDays }) => ({ provider: provider.code, side: rateType, days: ageDays })),
       ),

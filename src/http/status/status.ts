@@ -93,7 +93,7 @@ const ReasonOut = v.pipe(
       v.optional(Day),
       'With stale_side: the first day without a value; with damaged: the first damaged one',
     ),
-    series: withDescription(v.optional(v.string()), 'With damaged: the id of the series'),
+    series_id: withDescription(v.optional(Integer), 'With damaged: the series'),
     percent: withDescription(
       v.optional(Integer),
       'With history_loading: the share of the days that are stored',

@@ -140,7 +140,7 @@ export type Reason = {
   provider: string
   rate_type?: RateSide
   since?: string
-  series?: string
+  series_id?: number
   percent?: number
 }
 

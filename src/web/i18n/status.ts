@@ -217,7 +217,7 @@ export const STATUS = textTable({
       `Se está recibiendo la historia: ${percent} %`,
       `The history is being received: ${percent} %`,
     ],
-    damaged: (series: string, day: string) => [
+    damaged: (series: number, day: string) => [
       `Un valor guardado de la serie ${series} está dañado: el del ${day}`,
       `A stored value of series ${series} is damaged: that of ${day}`,
     ],

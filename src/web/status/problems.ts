@@ -62,13 +62,13 @@ export function reasonProblems(
   sides: Readonly<Record<string, string>>,
 ): ProblemTexts {
   let isIncomplete = false
-  const sentences = reasons.map(({ code, rate_type = 'venta', since = '', series = '', percent = 0 }) => {
+  const sentences = reasons.map(({ code, rate_type = 'venta', since = '', series_id = 0, percent = 0 }) => {
     const side = (sides[rate_type] ?? rate_type).toLowerCase()
     const { reasons } = words
     if (code === 'stale_side') return reasons.stale_side(side, formatDay(since))
     if (code === 'no_value') return reasons.no_value(side)
     if (code === 'history_loading') return reasons.history_loading(percent)
-    if (code === 'damaged') return reasons.damaged(series, formatDay(since))
+    if (code === 'damaged') return reasons.damaged(series_id, formatDay(since))
     if (code === 'last_run_failed') return reasons.last_run_failed
     isIncomplete = true
     return words.otherCause

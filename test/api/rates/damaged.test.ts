@@ -153,7 +153,7 @@ test('health is degraded, the log has a line, and a metric counts the days', asy
   const health = await app.json<{ status: string; detail: { reasons: string[] } }>('/api/v1/health')
   assert.deepEqual([health.status, health.detail.reasons], ['degraded', [text]])
   const { reason_codes } = await app.json<{ reason_codes: object[] }>('/api/v1/status')
-  assert.deepEqual(reason_codes, [{ code: 'damaged', provider: 'bccr', series: '2', since: DAY }])
+  assert.deepEqual(reason_codes, [{ code: 'damaged', provider: 'bccr', series_id: 2, since: DAY }])
   assert.match((await read(app, '/metrics')).body, /^cambista_rates_damaged 1$/m)
   for (let at = 0; at < 3; at += 1) await read(app, '/api/v1/series/2/history')
   await damage(app, { code: '317', day: DAY, value: '' })
@@ -162,10 +162,10 @@ test('health is degraded, the log has a line, and a metric counts the days', asy
     .split('\n')
     .filter((line) => line.includes('stored values are damaged'))
   assert.deepEqual(
-    lines.map((line) => JSON.parse(line)).map(({ level, series, first }) => [level, series, first]),
+    lines.map((line) => JSON.parse(line)).map(({ level, of, first }) => [level, of, first]),
     [
-      ['error', '2', DAY],
-      ['error', '1', DAY],
+      ['error', 'series 2', DAY],
+      ['error', 'series 1', DAY],
     ],
   )
 })

@@ -11,9 +11,9 @@ import { type Column, columnDecimals, columnValue, EXACT, makeColumn } from '../
 /** A change of the covered days of a series. */
 export type CoveredDaysChange = { kind: 'added' | 'removed'; days: Interval }
 
-/** Instants of values, and the replaced values in the order of their replacement; of a series as of Damage. */
+/** Instants of values, and the replaced values in the order of their replacement; with the name as of Damage. */
 type ColumnLog = {
-  series: string
+  name: string
   stored: readonly StoredAtRun[]
   revisions: readonly Pick<RateRevision, 'rate_date' | 'old_value' | 'old_rounded_to' | 'old_stored_at'>[]
   imported: readonly Interval[]
@@ -29,7 +29,7 @@ type PastValue = { value: string; roundedTo: number | null }
  */
 export function pastColumn(
   now: Column,
-  { series, stored, revisions, imported }: ColumnLog,
+  { name, stored, revisions, imported }: ColumnLog,
   instant: number,
 ): Column {
   const replaced = replacedValues(revisions, instant)
@@ -75,7 +75,7 @@ export function pastColumn(
     ...(now.damage?.days.filter(({ first, last }) => first < last || !restored.has(first)) ?? []),
     ...faulty.map((day) => ({ first: day, last: day })),
   ].toSorted((a, b) => a.first - b.first)
-  return gaps.length === 0 ? column : { ...column, damage: { series, days: gaps } }
+  return gaps.length === 0 ? column : { ...column, damage: { name, days: gaps } }
 }
 
 /** Days of replaced values that have none now, ascending. */

@@ -235,7 +235,7 @@ async function readColumn(
   })
   const column = pastColumn(
     now,
-    { ...valueLog, series: String(id), imported: state.imported.get(id) ?? [] },
+    { ...valueLog, name: `series ${id}`, imported: state.imported.get(id) ?? [] },
     instant,
   )
   return { column, bytes: column === now ? SHARED_BYTES : columnBytes(column) }

@@ -10,7 +10,7 @@ import { canonicalDecimal } from '../../../../src/values/decimal.ts'
 const SOUND = ['2026-03-02448.84', '2026-03-03449', '2026-03-04450.05r2', '2026-03-05451.5', '2026-03-060.75']
 
 const parse = (lines: readonly string[], options = {}) =>
-  parseColumn({ series: '2', count: SOUND.length, lines: lines.join('\n') }, options)
+  parseColumn({ name: 'series 2', count: SOUND.length, lines: lines.join('\n') }, options)
 
 /** Values by day, with the decimals of a rounded one. */
 function listValues(column: Column): Record<string, string> {
@@ -34,7 +34,7 @@ test('a sound column has all values and no damage', () => {
     '2026-03-06': '0.75',
   })
   assert.equal(parse(SOUND).damage, undefined)
-  assert.equal(parseColumn({ series: '2', count: 0, lines: '' }).days.length, 0)
+  assert.equal(parseColumn({ name: 'series 2', count: 0, lines: '' }).days.length, 0)
 })
 
 for (const value of [
@@ -100,7 +100,7 @@ test('after any change of a byte each day has its value, another canonical one, 
     for (let change = 1; change < 256; change += 1) {
       const bytes = Buffer.from(text, 'latin1')
       bytes[at] = (bytes[at] ?? 0) ^ change
-      const column = parseColumn({ series: '2', count: SOUND.length, lines: bytes.toString('latin1') })
+      const column = parseColumn({ name: 'series 2', count: SOUND.length, lines: bytes.toString('latin1') })
       const values = listValues(column)
       const days = Object.keys(values)
       for (const value of Object.values(values)) {

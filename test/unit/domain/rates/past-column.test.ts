@@ -44,7 +44,7 @@ function revised(
 }
 
 const originalDays = { from: MONDAY, storedAt: AT }
-const nothing = { series: '1', stored: [originalDays], revisions: [], imported: [] }
+const nothing = { name: 'series 1', stored: [originalDays], revisions: [], imported: [] }
 
 const laterDays = (from: string) => ({ from, storedAt: AT + 1 })
 
