@@ -13,6 +13,7 @@ for (const value of ['3,25', '3.250', '', '4..5', '-0']) {
   test(`the value ${JSON.stringify(value)} of an indicator is never answered`, async (t) => {
     const app = await startIndicatorApp(t, [TBP])
     app.values[TBP.code] = (day) => (day <= '2026-03-24' ? '4.5' : undefined)
+    await app.sync()
     await app.enable([TBP.code], '2026-03-01')
     await app.read()
     const db = openTestDatabase(app.dataDir)
