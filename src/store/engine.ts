@@ -182,6 +182,8 @@ export type EngineSql = {
    * list of dates and values.
    */
   upsertRates(db: WriteDb, sent: string, storedAt: number): Promise<number>
+  /** Adds sums to those of rate_sums. `sent`: JSON, a list of `[series, part, count, first sum, second sum]`. */
+  addSums(db: WriteDb, sent: string, revision: number): Promise<void>
   /** Like selectStoredAtRuns of stored-at.ts. */
   storedAtRuns(db: ReadDb, seriesId: number): Promise<{ from: IsoDate; storedAt: number }[]>
   /** Returns the number of stored rows. `sent`: JSON, a list of `[series, from, to]`. */

@@ -3,9 +3,10 @@
 
 import { atomically } from '../store/engine.ts'
 import { raiseRevision } from '../store/meta.ts'
-import { insertRevisions, takeInstant } from '../store/rates/change-log.ts'
+import { takeInstant } from '../store/rates/change-log.ts'
 import { replaceCoverage, selectCoverage } from '../store/rates/coverage.ts'
-import { deleteLaterRates, markSeriesChanged, selectRates } from '../store/rates/rates.ts'
+import { openRateWriter } from '../store/rates/rate-writer.ts'
+import { selectRates } from '../store/rates/rates.ts'
 import { selectSeries } from '../store/rates/series.ts'
 import type { ReadDb, WriteDb } from '../store/tables.ts'
 import { addDays, type IsoDate, LATEST_DAY, latest } from '../values/dates.ts'
@@ -48,21 +49,18 @@ async function discardLaterRates(trx: WriteDb, after: IsoDate, clock: Date): Pro
   const sum = await countLaterRates(trx, after)
   if (sum.series === 0) return sum
   const later = { from: addDays(after, 1), to: LATEST_DAY }
-  const changedIds: number[] = []
+  const writer = openRateWriter(trx)
   for (const { id } of await selectSeries(trx)) {
     const rates = await selectRates(trx, [id], later)
-    if (rates.length === 0) continue
-    changedIds.push(id)
-    await insertRevisions(
-      trx,
+    await writer.insertRevisions(
       rates.map(({ rate_date, value, rounded_to, stored_at }) => ({
         ...{ series_id: id, rate_date, kind: 'discarded', new_value: null, run_id: null },
         ...{ old_value: value, old_rounded_to: rounded_to, old_stored_at: stored_at },
         replaced_at: now.toISOString(),
       })),
     )
+    await writer.deleteLater(rates, after)
   }
-  await deleteLaterRates(trx, changedIds, after)
   for (const kind of COVERAGE_KINDS) {
     const covered = [...(await selectCoverage(trx, kind))].filter(
       ([, days]) => (days.at(-1)?.to ?? '') > after,
@@ -70,6 +68,6 @@ async function discardLaterRates(trx: WriteDb, after: IsoDate, clock: Date): Pro
     const rest = new Map(covered.map(([id, days]) => [id, subtractInterval(days, later)]))
     await replaceCoverage(trx, kind, rest, now.getTime())
   }
-  await markSeriesChanged(trx, changedIds, await raiseRevision(trx, now))
+  await writer.close(await raiseRevision(trx, now))
   return sum
 }

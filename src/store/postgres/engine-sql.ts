@@ -54,6 +54,20 @@ export const postgresSql: EngineSql = {
     )
     return Number(numAffectedRows)
   },
+  async addSums(db, sent, revision) {
+    await rawQuery(
+      db,
+      `insert into rate_sums as stored (series_id, part, row_count, first_sum, second_sum, revision)
+        select (value ->> 0)::bigint, value ->> 1, (value ->> 2)::bigint, (value ->> 3)::bigint,
+          (value ->> 4)::bigint, $2::bigint
+        from json_array_elements($1::json) as sums (value)
+        on conflict (series_id, part) do update
+          set row_count = stored.row_count + excluded.row_count, revision = excluded.revision,
+            first_sum = (stored.first_sum + excluded.first_sum) % 4294967296,
+            second_sum = (stored.second_sum + excluded.second_sum) % 4294967296`,
+      [sent, revision],
+    )
+  },
   async storedAtRuns(db, seriesId) {
     const { rows } = await rawQuery<{ from: IsoDate; storedAt: number }>(
       db,

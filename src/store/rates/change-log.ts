@@ -176,10 +176,6 @@ async function findNewestInstant(db: ReadDb, others: readonly number[]): Promise
   return newest > 0 ? newest : undefined
 }
 
-export function insertRevisions(db: WriteDb, revisions: readonly Omit<RateRevision, 'id'>[]): Promise<void> {
-  return insertBatches(db, 'rate_revisions', revisions)
-}
-
 /** A corrected value, by the id of its revision. */
 export type BankCorrection = Pick<RateRevision, 'id' | 'series_id' | 'rate_date'>
 

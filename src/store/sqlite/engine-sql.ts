@@ -45,6 +45,18 @@ export const sqliteSql: EngineSql = {
     return Number(numAffectedRows)
   },
 
+  async addSums(db, sent, revision) {
+    await sql`
+      insert into rate_sums (series_id, part, row_count, first_sum, second_sum, revision)
+      select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, ${revision}
+      from json_each(${sent}) where true
+      on conflict (series_id, part) do update
+        set row_count = row_count + excluded.row_count, revision = excluded.revision,
+          first_sum = (first_sum + excluded.first_sum) % 4294967296,
+          second_sum = (second_sum + excluded.second_sum) % 4294967296
+    `.execute(db)
+  },
+
   async storedAtRuns(db, seriesId) {
     const { rows } = await sql<{ from: string; storedAt: number }>`
       select rate_date as "from", stored_at as storedAt

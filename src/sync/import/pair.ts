@@ -2,14 +2,10 @@
 
 import type { SeriesInFile } from '../../domain/rates/export/export-file.ts'
 import { raiseRevision } from '../../store/meta.ts'
-import {
-  insertCoverageChanges,
-  insertRevisions,
-  selectDiscardedDays,
-  takeInstant,
-} from '../../store/rates/change-log.ts'
+import { insertCoverageChanges, selectDiscardedDays, takeInstant } from '../../store/rates/change-log.ts'
 import { replaceCoverage, selectCoverage } from '../../store/rates/coverage.ts'
-import { markSeriesChanged, type StoredRate, selectRates, upsertRates } from '../../store/rates/rates.ts'
+import { openRateWriter, type RateWriter } from '../../store/rates/rate-writer.ts'
+import { type StoredRate, selectRates } from '../../store/rates/rates.ts'
 import { insertSeries } from '../../store/rates/series.ts'
 import type { SyncCounts } from '../../store/rates/sync-runs.ts'
 import type { WriteDb } from '../../store/tables.ts'
@@ -29,7 +25,7 @@ export async function importPair(
   options: { replace: boolean; clock: Clock; runId: number | undefined },
 ): Promise<PairCounts> {
   const sum = { inserted: 0, updated: 0, unchanged: 0, kept: 0 }
-  const changedIds = new Set<number>()
+  const writer = openRateWriter(trx)
   const answered = await selectCoverage(trx)
   const exact = await selectCoverage(trx, 'exact')
   let isChanged = false
@@ -46,7 +42,7 @@ export async function importPair(
     sum.unchanged += changes.unchanged
     sum.kept += kept
     if (!id || options.runId === undefined) continue
-    await storeChanges(trx, file, changes, { before, now, runId: options.runId })
+    await storeChanges(trx, file, changes, { before, writer, now, runId: options.runId })
     if (stored) await recordNewDays(trx, { provider, providerId, series: [stored] }, changes.writes, before)
     const covered = changeDays(answered.get(id) ?? [], file.covered, [])
     if (covered) await replaceCoverage(trx, 'answered', new Map([[id, covered]]), now.getTime())
@@ -54,10 +50,9 @@ export async function importPair(
     const rounded = changes.writes.flatMap((one) => (one.rounded_to === null ? [] : [one.rate_date]))
     const exactDays = changeDays(exact.get(id) ?? [], [], rounded)
     if (exactDays) await replaceCoverage(trx, 'exact', new Map([[id, exactDays]]), now.getTime())
-    if (changes.writes.length > 0) changedIds.add(id)
     isChanged ||= covered !== undefined || changes.writes.length > 0 || stored === undefined
   }
-  if (isChanged) await markSeriesChanged(trx, [...changedIds], await raiseRevision(trx, now))
+  if (isChanged) await writer.close(await raiseRevision(trx, now))
   return sum
 }
 
@@ -94,16 +89,22 @@ async function storeChanges(
   trx: WriteDb,
   { values }: SeriesInFile,
   { writes, revisions }: Changes,
-  { before, now, runId }: { before: readonly StoredRate[]; now: Date; runId: number },
+  {
+    before,
+    writer,
+    now,
+    runId,
+  }: { before: readonly StoredRate[]; writer: RateWriter; now: Date; runId: number },
 ): Promise<void> {
   const [one] = writes
   const discarded = one ? await selectDiscardedDays(trx, one.series_id) : []
   const replaced = new Set([...revisions.map(({ rate_date }) => rate_date), ...discarded])
   const instants = new Map(values.map(({ rate_date, stored_at }) => [rate_date, Date.parse(stored_at)]))
-  const byInstant = Map.groupBy(writes, ({ rate_date }) =>
-    replaced.has(rate_date) ? now.getTime() : (instants.get(rate_date) ?? now.getTime()),
-  )
-  for (const [storedAt, rates] of byInstant) await upsertRates(trx, rates, storedAt)
+  const rates = writes.map((rate) => {
+    const storedAt = replaced.has(rate.rate_date) ? undefined : instants.get(rate.rate_date)
+    return storedAt === undefined ? rate : { ...rate, stored_at: storedAt }
+  })
+  await writer.store(rates, before, now.getTime())
   const added = writes.filter(({ rate_date }) => !replaced.has(rate_date))
   const days = joinDays(
     added.map(({ rate_date }) => rate_date),
@@ -115,8 +116,7 @@ async function storeChanges(
     now.getTime(),
     days.map((span) => ({ kind: 'imported', days: span, series })),
   )
-  await insertRevisions(
-    trx,
+  await writer.insertRevisions(
     revisions.map((one) => ({ ...one, replaced_at: now.toISOString(), run_id: runId })),
   )
 }

@@ -88,8 +88,6 @@ export function isQuotedInversely(value: string, plausibleRange: CatalogueSeries
 
 export type Changes = SyncCounts & {
   writes: Omit<StoredRate, 'stored_at'>[]
-  /** Ids of the series whose answers may change. */
-  changedIds: Set<number>
   revisions: Omit<RateRevision, 'id' | 'replaced_at' | 'run_id'>[]
 }
 
@@ -108,7 +106,6 @@ export function compareRates(
     updated: 0,
     unchanged: 0,
     writes: [],
-    changedIds: new Set(),
     revisions: [],
   }
   for (const { code, day, value, roundedTo } of accepted) {
@@ -120,7 +117,6 @@ export function compareRates(
     else if (isSame || isLessPrecise(value, roundedTo, old)) changes.unchanged += 1
     else changes.updated += 1
     if (old && !isMorePrecise(value, roundedTo, old)) continue
-    changes.changedIds.add(id)
     changes.writes.push({ series_id: id, rate_date: day, value, rounded_to: roundedTo })
     if (!old) continue
     changes.revisions.push({

@@ -5,9 +5,10 @@ import { plainName } from '../../providers/plain-name.ts'
 import type { SeriesGroup, Window } from '../../providers/provider.ts'
 import { atomically } from '../../store/engine.ts'
 import { raiseRevision } from '../../store/meta.ts'
-import { insertRevisions, takeInstant } from '../../store/rates/change-log.ts'
+import { takeInstant } from '../../store/rates/change-log.ts'
 import { replaceCoverage } from '../../store/rates/coverage.ts'
-import { markSeriesChanged, selectRates, upsertRates } from '../../store/rates/rates.ts'
+import { openRateWriter, type RateWriter } from '../../store/rates/rate-writer.ts'
+import { selectRates } from '../../store/rates/rates.ts'
 import { insertSeries, type SeriesRow, selectProviderSeries } from '../../store/rates/series.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import { addDays, earliest, latest } from '../../values/dates.ts'
@@ -64,16 +65,18 @@ async function storeReadings(
   let reduced: Coverages[] = []
   const work = async (trx: WriteDb) => {
     const now = await takeInstant(trx, state.now())
+    const writer = openRateWriter(trx)
     const results: StoredReading[] = []
     reduced = []
     for (const one of unsynchronized) reduced.push(await reduceDays(trx, state, group, one, now))
-    for (const reading of readings) results.push(await storeReading(trx, state, group, window, reading, now))
-    const changedIds = new Set(results.flatMap((one) => [...one.changedIds]))
+    for (const reading of readings)
+      results.push(await storeReading(trx, state, group, window, { reading, writer, now }))
     const isCoverageChanged = [...reduced, ...results.map(({ covered }) => covered)].some(
       ({ answered }) => answered.size > 0,
     )
-    if (changedIds.size > 0 || isCoverageChanged || results.some(({ hasNewSeries }) => hasNewSeries)) {
-      await markSeriesChanged(trx, [...changedIds], await raiseRevision(trx, now))
+    const hasNewSeries = results.some((one) => one.hasNewSeries)
+    if (writer.changedIds.size > 0 || isCoverageChanged || hasNewSeries) {
+      await writer.close(await raiseRevision(trx, now))
     }
     return results
   }
@@ -163,8 +166,7 @@ async function storeReading(
   state: RunState,
   group: SeriesGroup,
   window: Window,
-  reading: Reading,
-  now: Date,
+  { reading, writer, now }: { reading: Reading; writer: RateWriter; now: Date },
 ) {
   const { indicator, answer } = reading
   const hasNewSeries =
@@ -204,14 +206,11 @@ async function storeReading(
 
   const before = await selectRates(trx, [...idByCode.values()], window)
   const changes = compareRates(accepted, idByCode, before)
-  await upsertRates(trx, changes.writes, now.getTime())
+  await writer.store(changes.writes, before, now.getTime())
   const replacement = { replaced_at: now.toISOString(), run_id: state.runId }
   await recordNewDays(trx, state, changes.writes, before)
   problems.push(...(await jumpProblems(trx, state, group, { requested, window, writes: changes.writes })))
-  await insertRevisions(
-    trx,
-    changes.revisions.map((one) => ({ ...one, ...replacement })),
-  )
+  await writer.insertRevisions(changes.revisions.map((one) => ({ ...one, ...replacement })))
 
   const covered = extendCoverage(state, idByCode, { reading, validated, accepted, before, changes, window })
   for (const kind of COVERAGE_KINDS) await replaceCoverage(trx, kind, covered[kind], now.getTime())
@@ -219,7 +218,6 @@ async function storeReading(
     covered,
     series,
     hasNewSeries,
-    changedIds: changes.changedIds,
     refused: refused.keys(),
     // Series that the answer covers, with or without values.
     answered: [...idByCode].filter(([code]) => answersSeries(reading, code)).map(([, id]) => id),

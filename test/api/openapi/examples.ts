@@ -11,7 +11,7 @@ import {
   upsertIndicatorValues,
 } from '../../../src/store/indicators/changes.ts'
 import { closeIndicatorRun, insertIndicatorRun } from '../../../src/store/indicators/open-runs.ts'
-import { insertRevisions } from '../../../src/store/rates/change-log.ts'
+import { openRateWriter } from '../../../src/store/rates/rate-writer.ts'
 import type { WriteDb } from '../../../src/store/tables.ts'
 import { batch, CREATE, fillDirectory, pdf, post } from '../../support/directory.ts'
 import { openShapes, type TestApp } from '../compat/support.ts'
@@ -36,7 +36,7 @@ export async function openExamples(): Promise<{ app: TestApp; document: Document
   await post(app, CREATE, batch(pdf()))
   await asOtherProcess(app, async (db) => {
     await replaceResult(db, 1, '{"emisor":"3101123456","total":"11300.10"}')
-    await insertRevisions(db, [
+    await openRateWriter(db).insertRevisions([
       {
         ...{ series_id: 1, rate_date: '2026-03-20', kind: 'correction', run_id: 1 },
         ...{ old_value: '500.01', new_value: '500.02', old_rounded_to: null, old_stored_at: null },

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addRow, isSameSum, newSum, rateText, type Sum, sumsByYear } from '../../../../src/store/rates/sums.ts'
+import {
+  addRow,
+  isSameSum,
+  newSum,
+  rateText,
+  type Sum,
+  sumsByYear,
+} from '../../../../src/store/rates/sums.ts'
 import { createRandom } from '../../../support/rates/random-bank.ts'
 
 const random = createRandom(52)

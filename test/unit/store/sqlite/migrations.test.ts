@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import Sqlite from 'better-sqlite3'
 import { readAsset } from '../../../../src/runtime/assets.ts'
 import { FIRST_SCHEMA, RELEASED_SCHEMA, SCHEMA_VERSION } from '../../../../src/store/migrations.ts'
-import { insertRevisions } from '../../../../src/store/rates/change-log.ts'
 import { selectCoverage } from '../../../../src/store/rates/coverage.ts'
+import { openRateWriter } from '../../../../src/store/rates/rate-writer.ts'
 import type { RevisionKind } from '../../../../src/store/tables.ts'
 import { emptyOlderSchema, olderSchema, RELEASED_SCHEMAS } from '../../../support/older-schema.ts'
 import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
@@ -73,7 +73,8 @@ test('an upgrade preserves revisions and reuses none of their ids', async (t) =>
     replaced_at: 'now',
     run_id: null as number | null,
   }
-  await insertRevisions(db, [discarded])
+  const { insertRevisions } = openRateWriter(db)
+  await insertRevisions([discarded])
   assert.deepEqual(await revisions(), [...before, { id: 10, ...discarded }])
   const wrong: (typeof discarded)[] = [
     { ...discarded, new_value: '2' },
@@ -81,7 +82,7 @@ test('an upgrade preserves revisions and reuses none of their ids', async (t) =>
     { ...discarded, kind: 'correction', run_id: 5 },
     { ...discarded, kind: 'refined', new_value: '2' },
   ]
-  for (const one of wrong) await assert.rejects(insertRevisions(db, [one]), /CHECK constraint failed/)
+  for (const one of wrong) await assert.rejects(insertRevisions([one]), /CHECK constraint failed/)
 })
 
 test('the fixtures are the schemas of releases, from the oldest that is migrated to the newest', () => {

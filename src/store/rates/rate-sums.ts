@@ -1,0 +1,107 @@
+// Sums of the stored rates and revisions, by series and part. A part is a year of its rates, or its revisions. Sums that
+// differ from their rows show damage, unless an older program has written the series since: it writes no sums.
+
+import { engineSql } from '../engine.ts'
+import type { ReadDb, Row, WriteDb } from '../tables.ts'
+import { selectColumnsOfSeries } from './rates.ts'
+import { addRow, isSameSum, newSum, type Sum, sumsByYear } from './sums.ts'
+
+/** Part with the revisions of a series; the other parts are years such as `2026`. */
+export const REVISIONS = 'revisions'
+
+/** Part of a series whose stored sums differ from those of its rows. */
+export type SumFault = { seriesId: number; part: string }
+
+/** Sums by part. */
+export type Sums = ReadonlyMap<string, Sum>
+
+const REVISION_COLUMNS = [
+  'id',
+  'series_id',
+  'rate_date',
+  'kind',
+  'old_value',
+  'old_rounded_to',
+  'old_stored_at',
+  'new_value',
+  'replaced_at',
+] as const
+
+/** Returns the text of a revision: all that `as_of` and the lists read. */
+export function revisionText(row: Pick<Row<'rate_revisions'>, (typeof REVISION_COLUMNS)[number]>): string {
+  return JSON.stringify(REVISION_COLUMNS.map((name) => row[name]))
+}
+
+/** Computes the sums of a series from its rows. */
+export async function computeSums(db: ReadDb, seriesId: number): Promise<Map<string, Sum>> {
+  const [column] = await selectColumnsOfSeries(db, [seriesId])
+  const sums = sumsByYear(column?.lines ?? '')
+  const revisions = newSum()
+  sums.set(REVISIONS, revisions)
+  const rows = db.selectFrom('rate_revisions').select(REVISION_COLUMNS).where('series_id', '=', seriesId)
+  for (const row of await rows.execute()) addRow(revisions, revisionText(row))
+  return sums
+}
+
+/** Selects the stored sums of a series. */
+export async function selectSums(db: ReadDb, seriesId: number): Promise<Sums> {
+  const rows = await db.selectFrom('rate_sums').selectAll().where('series_id', '=', seriesId).execute()
+  return new Map(
+    rows.map((row) => [row.part, { count: row.row_count, first: row.first_sum, second: row.second_sum }]),
+  )
+}
+
+/** Selects the series that an older program has written since their sums; `ids` undefined: of all. */
+export async function selectOutdatedSeries(db: ReadDb, ids?: readonly number[]): Promise<number[]> {
+  const query = db
+    .selectFrom('series')
+    .leftJoin('rate_sums', (on) =>
+      on.onRef('rate_sums.series_id', '=', 'series.id').on('part', '=', REVISIONS),
+    )
+    .select('id')
+    .where((of) => of('series.revision', '>', of.fn.coalesce('rate_sums.revision', of.lit(0))))
+    .orderBy('id')
+  const rows = await (ids ? query.where('id', 'in', [...ids]) : query).execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Lists the parts of a series whose sums differ from their rows, inside one snapshot or transaction. */
+export async function listSumFaults(db: ReadDb, seriesId: number): Promise<SumFault[]> {
+  if ((await selectOutdatedSeries(db, [seriesId])).length > 0) return []
+  const stored = await selectSums(db, seriesId)
+  const computed = await computeSums(db, seriesId)
+  const parts = [...new Set([...stored.keys(), ...computed.keys()])].sort()
+  return parts.flatMap((part) =>
+    isSameSum(stored.get(part), computed.get(part)) ? [] : [{ seriesId, part }],
+  )
+}
+
+/** Adds sums to the stored ones, as of a data revision. */
+export async function addSums(
+  db: WriteDb,
+  bySeries: ReadonlyMap<number, Sums>,
+  revision: number,
+): Promise<void> {
+  const rows: (number | string)[][] = []
+  for (const [id, sums] of bySeries)
+    for (const [part, { count, first, second }] of sums) rows.push([id, part, count, first, second])
+  if (rows.length > 0) await engineSql(db).addSums(db, JSON.stringify(rows), revision)
+}
+
+/** Replaces the stored sums of these parts, or of all parts of the series. */
+export async function replaceSums(
+  db: WriteDb,
+  seriesId: number,
+  sums: Sums,
+  { revision, parts }: { revision: number; parts?: readonly string[] | undefined },
+): Promise<void> {
+  const former = db.deleteFrom('rate_sums').where('series_id', '=', seriesId)
+  await (parts ? former.where('part', 'in', [...parts]) : former).execute()
+  const replaced = parts ? new Map(parts.map((part) => [part, sums.get(part) ?? newSum()])) : sums
+  await addSums(db, new Map([[seriesId, replaced]]), revision)
+}
+
+/** Computes all sums of these series anew from their rows, inside a transaction that no other writer overtakes. */
+export async function recomputeSums(db: WriteDb, ids: readonly number[], revision: number): Promise<void> {
+  for (const id of ids) await replaceSums(db, id, await computeSums(db, id), { revision })
+}
