@@ -18,15 +18,12 @@ const ISO_DATE = /^\d{4}-\d{2}-\d{2}$/
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 const INSTANT = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?Z$/
 const FROM_YEAR_0_MARCH = 719_468 // days from 0000-03-01 to 1970-01-01
-const [HYPHEN, ZERO, NINE] = [45, 48, 57]
-const DATE_LENGTH = 10
+const ZERO = 48
 
 /** Returns true for a calendar day of the years 1900 to 2999, strictly `YYYY-MM-DD` (decisions 1.2). */
 export function isIsoDate(text: string): boolean {
-  return ISO_DATE.test(text) && isCalendarDay(splitDate(text))
-}
-
-function isCalendarDay({ year, month, day }: ReturnType<typeof splitDate>): boolean {
+  if (!ISO_DATE.test(text)) return false
+  const { year, month, day } = splitDate(text)
   if (year < 1900 || year > 2999 || day < 1) return false
   const leapDay = month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 1 : 0
   return day <= (MONTH_DAYS[month - 1] ?? 0) + leapDay
@@ -55,15 +52,6 @@ export function parseDayNumber(text: string, from: number): number {
   const marchYear = month > 2 ? year : year - 1
   const leapDays = Math.floor(marchYear / 4) - Math.floor(marchYear / 100) + Math.floor(marchYear / 400)
   return marchYear * 365 + leapDays + Math.floor((153 * fromMarch + 2) / 5) + day - 1 - FROM_YEAR_0_MARCH
-}
-
-/** Returns the day number of the IsoDate at an index of a text; NaN: there is none. */
-export function findDayNumber(text: string, from: number): number {
-  for (let at = 0; at < DATE_LENGTH; at += 1) {
-    const code = text.charCodeAt(from + at)
-    if (at === 4 || at === 7 ? code !== HYPHEN : !(code >= ZERO && code <= NINE)) return Number.NaN
-  }
-  return isCalendarDay(splitDate(text, from)) ? parseDayNumber(text, from) : Number.NaN
 }
 
 /** Returns the date of a day number. */

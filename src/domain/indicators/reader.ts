@@ -20,10 +20,11 @@ import {
 } from '../../store/indicators/values.ts'
 import { selectChangeLogBounds } from '../../store/rates/change-log.ts'
 import type { ReadDb } from '../../store/tables.ts'
-import { columnBytes, parseColumn, toCoveredDays } from '../rates/column.ts'
+import { columnBytes, toCoveredDays } from '../rates/column.ts'
 import { withoutDays } from '../rates/covered-days.ts'
 import { pastColumn, undoCoverage } from '../rates/history/past-column.ts'
 import type { SeriesDays } from '../rates/holes.ts'
+import { parseColumn } from '../rates/parsed-column.ts'
 import { type DescribedIndicator, describeIndicators } from './catalogue.ts'
 
 /** The stored indicators at one revision. */

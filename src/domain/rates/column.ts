@@ -1,17 +1,10 @@
 // A series as a column; all answers about rates are computed from columns.
 
-import {
-  dayNumber,
-  EARLIEST_DAY,
-  findDayNumber,
-  type IsoDate,
-  isoDate,
-  LATEST_DAY,
-  latest,
-} from '../../values/dates.ts'
+import { dayNumber, type IsoDate, isoDate, latest, parseDayNumber } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
 
-const [MINUS, POINT, ZERO, NINE] = [0x2d, 0x2e, 0x30, 0x39]
+const LINE_FEED = 0x0a
+const ROUNDED_MARK = 0x72 // r, as selectColumnsOfSeries writes it
 const DATE_LENGTH = 'YYYY-MM-DD'.length
 
 /**
@@ -29,8 +22,8 @@ export type Column = {
   readonly damage?: Damage
 }
 
-/** Last day of damage whose end is not known. */
-export const NO_END = dayNumber(LATEST_DAY)
+/** Lines of a series as of selectColumnsOfSeries, and their number. */
+export type Lines = { count: number; lines: string }
 
 /** Day numbers, both inclusive. */
 export type DayRange = { first: number; last: number }
@@ -63,58 +56,39 @@ export function coveredIntervals(covered: CoveredDays): Interval[] {
 }
 
 /**
- * Parses the result of selectColumnsOfSeries. Parses 16,000 lines in a millisecond, because the first request waits
- * for it. A line without a day, or without a canonical decimal above 0, is damaged: its days have no value.
- * `name` as of Damage; `anySign`: zero and negative values are sound.
+ * Parses sound lines of selectColumnsOfSeries. Parses 16,000 lines in a millisecond, because the first request waits for
+ * it. Undefined: the days do not ascend.
  */
-export function parseColumn(
-  { name, count, lines: text }: { name: string; count: number; lines: string },
-  { anySign = false } = {},
-): Column {
+export function parseSoundColumn({ count, lines: text }: Lines): Column | undefined {
   const days = new Int32Array(count)
   const starts = new Uint32Array(count + 1)
   const values = Buffer.allocUnsafe(text.length)
-  const damaged: DayRange[] = []
   let rounded: Int8Array | undefined
-  let at = 0
-  const nextDay = (index: number) => (index < 0 ? dayNumber(EARLIEST_DAY) : (days[index] ?? 0) + 1)
-  let isGap = false // a line without a day: the days up to the next value are damaged
-  for (let from = 0; from < text.length; ) {
-    const day = findDayNumber(text, from)
-    const valueStart = from + DATE_LENGTH
-    const lineEnd = endOfLine(text, from)
-    const end = valueStart < lineEnd ? findDecimalEnd(text, valueStart, anySign) : -1
-    const decimals = end === lineEnd ? EXACT : parseDecimals(text.slice(end, lineEnd))
-    from = lineEnd + 1
-    const isAscending = day >= nextDay(at - 1)
-    if (!isAscending || at === count) {
-      if (at > 0 && !Number.isNaN(day) && !isAscending) at -= 1 // either of both days may be the wrong one
-      isGap = true
-      continue
-    }
-    if (isGap) damaged.push({ first: nextDay(at - 1), last: day - 1 })
-    isGap = false
-    if (end < 0 || Number.isNaN(decimals)) {
-      damaged.push({ first: day, last: day })
-      continue
-    }
+  let size = 0
+  let from = 0
+  let previous = Number.NEGATIVE_INFINITY
+  for (let at = 0; at < count; at += 1) {
+    const day = parseDayNumber(text, from)
+    if (day <= previous) return undefined
     days[at] = day
-    let size = starts[at] ?? 0
-    for (let index = valueStart; index < end; index += 1) values[size++] = text.charCodeAt(index)
-    at += 1
-    starts[at] = size
-    if (decimals === EXACT && !rounded) continue
-    rounded ??= new Int8Array(count).fill(EXACT)
-    rounded[at - 1] = decimals
+    previous = day
+    from += DATE_LENGTH
+    let code = text.charCodeAt(from)
+    for (; isLineCharacter(code) && code !== ROUNDED_MARK; code = text.charCodeAt(from)) {
+      values[size] = code
+      size += 1
+      from += 1
+    }
+    starts[at + 1] = size
+    if (code === ROUNDED_MARK) {
+      const end = endOfLine(text, from)
+      rounded ??= new Int8Array(count).fill(EXACT)
+      rounded[at] = Number(text.slice(from + 1, end))
+      from = end
+    }
+    from += 1
   }
-  if (isGap) damaged.push({ first: nextDay(at - 1), last: NO_END })
-  const column: Column = {
-    days: days.subarray(0, at),
-    text: values.toString('latin1', 0, starts[at]),
-    starts: starts.subarray(0, at + 1),
-    rounded: rounded?.subarray(0, at),
-  }
-  return damaged.length === 0 ? column : { ...column, damage: { name, days: damaged } }
+  return { days, text: values.toString('latin1', 0, size), starts, rounded }
 }
 
 /** Creates a column; `days` ascend, with a value for each, and `rounded` is as in Column. */
@@ -152,28 +126,9 @@ export function columnBytes({ days, text, starts, rounded }: Column): number {
   return days.byteLength + text.length + starts.byteLength + (rounded?.byteLength ?? 0)
 }
 
-/** End of the canonical decimal at an index of a text; `anySign` as of parseColumn; -1: there is none. */
-function findDecimalEnd(text: string, from: number, anySign: boolean): number {
-  const first = anySign && text.charCodeAt(from) === MINUS ? from + 1 : from
-  let at = first
-  while (isDigit(text.charCodeAt(at))) at += 1
-  const isWhole = text.charCodeAt(at) !== POINT
-  if (at === first) return -1
-  if (text.charCodeAt(first) === ZERO && (isWhole ? !anySign || at > from + 1 : at > first + 1)) return -1
-  if (isWhole) return at
-  const point = at
-  do at += 1
-  while (isDigit(text.charCodeAt(at)))
-  return at > point + 1 && text.charCodeAt(at - 1) !== ZERO ? at : -1
-}
-
-/** Parses the decimals of a rounded value from the end of a line; NaN: it has none. */
-function parseDecimals(mark: string): number {
-  return /^r\d\d?$/.test(mark) ? Number(mark.slice(1)) : Number.NaN
-}
-
-function isDigit(code: number): boolean {
-  return code >= ZERO && code <= NINE
+/** True for the code of a character before the end of a line; after the text the code is NaN. */
+function isLineCharacter(code: number): boolean {
+  return code > LINE_FEED
 }
 
 function endOfLine(text: string, from: number): number {

@@ -3,7 +3,7 @@
 import { AppError } from '../../runtime/errors.ts'
 import { type IsoDate, isoDate } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
-import { type CoveredDays, type DayRange, NO_END } from './column.ts'
+import type { CoveredDays, DayRange } from './column.ts'
 
 /** Placeholder for covered days without a change log. Every access is rejected, so that no answer is a guess. */
 export const UNKNOWN_DAYS: CoveredDays = new Int32Array()
@@ -47,8 +47,7 @@ export function uncoveredDays(covered: CoveredDays, first: number, last: number)
  * earlier value is carried to it.
  */
 export function withoutDays(covered: CoveredDays, damaged: readonly DayRange[]): CoveredDays {
-  const ends = damaged.map(({ first, last }) => (last === NO_END ? first : last))
-  const newest = Math.max(covered.at(-1) ?? Number.NEGATIVE_INFINITY, ...ends)
+  const newest = Math.max(covered.at(-1) ?? Number.NEGATIVE_INFINITY, ...damaged.map(({ first }) => first))
   let days = [...covered]
   for (const { first, last } of damaged) {
     const rest: number[] = []

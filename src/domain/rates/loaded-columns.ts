@@ -3,10 +3,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../runtime/errors.ts'
 import { snapshot } from '../../store/engine.ts'
+import { selectCurrentSums } from '../../store/rates/rate-sums.ts'
 import { type RateCounts, selectColumnsOfSeries } from '../../store/rates/rates.ts'
 import { findSeriesRevision, type SeriesRow } from '../../store/rates/series.ts'
 import type { ReadDb } from '../../store/tables.ts'
-import { type Column, columnBytes, EXACT, parseColumn } from './column.ts'
+import { type Column, columnBytes, EXACT } from './column.ts'
+import { parseSummedColumn } from './parsed-column.ts'
 
 const READ_AHEAD_MS = 100 // changes must be visible within a second
 const SERIES_AT_ONCE = 8 // series per query; on a remote database single ones take twice as long
@@ -52,13 +54,14 @@ export async function readAll(
     return reading
   }
   if (ids.length === 0) return
+  const sums = await selectCurrentSums(trx, ids)
   let next = read(ids.slice(0, SERIES_AT_ONCE))
   for (let from = SERIES_AT_ONCE; missing.size > 0; from += SERIES_AT_ONCE) {
     const columns = await next
     if (from < ids.length) next = read(ids.slice(from, from + SERIES_AT_ONCE))
     for (const { id, ...rates } of columns) {
       await setImmediate()
-      const column = parseColumn({ name: `series ${id}`, ...rates })
+      const column = parseSummedColumn({ name: `series ${id}`, ...rates }, sums.get(id))
       loaded.set(id, loadedColumn(column, missing.get(id) ?? NEVER))
       missing.delete(id)
     }
@@ -111,8 +114,9 @@ export function createLoader(db: ReadDb, loaded: LoadedColumns) {
 async function readColumn(db: ReadDb, { id, revision }: SeriesRow): Promise<LoadedColumn> {
   await setImmediate() // each half takes about 10 ms, so others are served in between
   const [rates = { count: 0, lines: '' }] = await selectColumnsOfSeries(db, [id])
+  const sums = (await selectCurrentSums(db, [id])).get(id)
   await setImmediate()
-  return loadedColumn(parseColumn({ ...rates, name: `series ${id}` }), revision)
+  return loadedColumn(parseSummedColumn({ ...rates, name: `series ${id}` }, sums), revision)
 }
 
 function loadedColumn(column: Column, revision: number): LoadedColumn {

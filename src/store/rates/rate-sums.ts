@@ -35,12 +35,41 @@ export function revisionText(row: Pick<Row<'rate_revisions'>, (typeof REVISION_C
 /** Computes the sums of a series from its rows. */
 export async function computeSums(db: ReadDb, seriesId: number): Promise<Map<string, Sum>> {
   const [column] = await selectColumnsOfSeries(db, [seriesId])
-  const sums = sumsByYear(column?.lines ?? '')
-  const revisions = newSum()
-  sums.set(REVISIONS, revisions)
+  return sumsByYear(column?.lines ?? '').set(REVISIONS, await sumRevisions(db, seriesId))
+}
+
+async function sumRevisions(db: ReadDb, seriesId: number): Promise<Sum> {
+  const sum = newSum()
   const rows = db.selectFrom('rate_revisions').select(REVISION_COLUMNS).where('series_id', '=', seriesId)
-  for (const row of await rows.execute()) addRow(revisions, revisionText(row))
-  return sums
+  for (const row of await rows.execute()) addRow(sum, revisionText(row))
+  return sum
+}
+
+/** Selects the sums of these series, without series that an older program has written since. */
+export async function selectCurrentSums(db: ReadDb, ids: readonly number[]): Promise<Map<number, Sums>> {
+  const outdated = new Set(await selectOutdatedSeries(db, ids))
+  const rows = db
+    .selectFrom('rate_sums')
+    .selectAll()
+    .where('series_id', 'in', [...ids])
+  const bySeries = new Map<number, Map<string, Sum>>()
+  for (const {
+    series_id: id,
+    part,
+    row_count: count,
+    first_sum: first,
+    second_sum: second,
+  } of await rows.execute()) {
+    if (outdated.has(id)) continue
+    bySeries.getOrInsertComputed(id, () => new Map()).set(part, { count, first, second })
+  }
+  return bySeries
+}
+
+/** Returns false where the sum of a series' revisions differs from their rows. */
+export async function hasSoundRevisions(db: ReadDb, seriesId: number): Promise<boolean> {
+  const stored = (await selectCurrentSums(db, [seriesId])).get(seriesId)
+  return stored === undefined || isSameSum(stored.get(REVISIONS), await sumRevisions(db, seriesId))
 }
 
 /** Selects the stored sums of a series. */

@@ -17,11 +17,20 @@ import {
 } from '../../../store/rates/change-log.ts'
 import { selectCoverage } from '../../../store/rates/coverage.ts'
 import type { ProviderRow } from '../../../store/rates/providers.ts'
+import { hasSoundRevisions } from '../../../store/rates/rate-sums.ts'
 import { findSeriesRevision, type SeriesRow } from '../../../store/rates/series.ts'
 import { selectValueLog } from '../../../store/rates/stored-at.ts'
 import type { ReadDb } from '../../../store/tables.ts'
+import { dayNumber, EARLIEST_DAY, LATEST_DAY } from '../../../values/dates.ts'
 import { addInterval, type Interval } from '../../../values/intervals.ts'
-import { type Column, type CoveredDays, columnBytes, type Damage, toCoveredDays } from '../column.ts'
+import {
+  type Column,
+  type CoveredDays,
+  columnBytes,
+  type Damage,
+  EMPTY_COLUMN,
+  toCoveredDays,
+} from '../column.ts'
 import { UNKNOWN_DAYS, withoutDays } from '../covered-days.ts'
 import { outdatedError } from '../loaded-columns.ts'
 import { createPairFinder, NOT_COVERED, type RateSnapshot } from '../rate-cache.ts'
@@ -32,6 +41,8 @@ const STATE_BYTES = 4 * 1024 * 1024
 const ROW_BYTES = 300 // a series or provider that differs from the current one
 const SHARED_BYTES = 100 // a column that equals the current one
 const QUERIES_AT_ONCE = 2
+/** Damage of a series whose revisions are damaged: any day may have had another value. */
+const ALL_DAYS = [{ first: dayNumber(EARLIEST_DAY), last: dayNumber(LATEST_DAY) }]
 const CHANGES_AT_ONCE = 2000 // takes some milliseconds; then yields
 
 export type PastRates = {
@@ -231,8 +242,12 @@ async function readColumn(
   await setImmediate() // takes some milliseconds, so others are served in between
   const valueLog = await snapshot(db, async (trx) => {
     if ((await findSeriesRevision(trx, id)) !== revision) throw outdatedError()
-    return selectValueLog(trx, id, instant)
+    return (await hasSoundRevisions(trx, id)) ? selectValueLog(trx, id, instant) : undefined
   })
+  if (!valueLog) {
+    const damage = { name: `series ${id}`, days: ALL_DAYS }
+    return { column: { ...EMPTY_COLUMN, damage }, bytes: SHARED_BYTES }
+  }
   const column = pastColumn(
     now,
     { ...valueLog, name: `series ${id}`, imported: state.imported.get(id) ?? [] },

@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Column, columnDecimals, columnValue, parseColumn } from '../../../../src/domain/rates/column.ts'
+import { type Column, columnDecimals, columnValue } from '../../../../src/domain/rates/column.ts'
 import { withoutDays } from '../../../../src/domain/rates/covered-days.ts'
+import { parseColumn } from '../../../../src/domain/rates/parsed-column.ts'
 import { dayNumber, isoDate } from '../../../../src/values/dates.ts'
 import { canonicalDecimal } from '../../../../src/values/decimal.ts'
 
