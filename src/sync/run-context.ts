@@ -53,6 +53,8 @@ export async function loadContext(
     firstValues: new Map(series.flatMap(({ id, first_data_date: day }) => (day ? [[id, day]] : []))),
     newestValues: await selectNewestDays(db),
     answered: new Map(),
+    reread: new Set(),
+    unconfirmed: new Set(),
     unsynchronized: new Map(),
     unsynchronizedTables: new Map(),
     ...newTotals(trigger === 'cli' ? Number.POSITIVE_INFINITY : undefined),

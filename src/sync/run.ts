@@ -3,6 +3,7 @@
 
 import { hashOfSecret } from '../domain/access/secrets.ts'
 import { dueDay, dueInWords, isBenchmark } from '../domain/rates/freshness.ts'
+import { renewOutdatedSums } from '../domain/rates/rate-sums.ts'
 import { lacksOnlyUnsynchronizedDays } from '../domain/rates/unsynchronized.ts'
 import type { Provider, ProviderSettings, SourceConnection, Window } from '../providers/provider.ts'
 import { AppError, errorReason } from '../runtime/errors.ts'
@@ -24,6 +25,7 @@ import { addNotices, loadContext, runProblems, runStatus, unsynchronizedProblem 
 import { GAVE_WAY } from './run-queue.ts'
 import type { RunContext, SyncProgress } from './state.ts'
 import { plannedRange, readEverything, readRange } from './windows/order.ts'
+import { healYears } from './windows/repairs.ts'
 
 export type SyncRequest = {
   trigger: SyncTrigger
@@ -75,6 +77,7 @@ export async function syncAll(
   const rows = await selectProviders(deps.db)
   const enabled = providers.filter((one) => rows.some(({ code, enabled }) => enabled && code === one.code))
   return withSyncLock(deps, async (lock) => {
+    await renewOutdatedSums(deps.db, deps.log, lock)
     const signal = AbortSignal.any([request.signal, lock.lost])
     return Array.fromAsync(enabled, (provider) => runProvider(deps, provider, { ...request, signal }, lock))
   })
@@ -137,6 +140,9 @@ async function runProvider(
     const state = Object.assign(context, { connection: meter.over(connection) })
     if (request.range) await readRange(state, provider.groups, request.range)
     else await readEverything(state, provider.groups, deps.backfillFrom)
+    const years = await healYears(state)
+    if (years > 0) log.warn('damaged years of rates are whole again', { ...about, years })
+    if (years > 0) await deps.onCommit()
   } catch (error) {
     const of = provider.code
     if (request.signal.aborted) {

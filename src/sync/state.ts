@@ -32,6 +32,10 @@ export type RunContext = {
   newestValues: Map<number, IsoDate>
   /** Days answered in this run by series. */
   answered: Map<number, readonly Interval[]>
+  /** Series with stored values that this run read again. */
+  reread: Set<number>
+  /** Years, as `SERIES YEAR`, with a stored value that this run read again and did not confirm. */
+  unconfirmed: Set<string>
   /** Days by series that the source reports as not synchronized. This run does not request them again. */
   unsynchronized: Map<number, readonly Interval[]>
   /** Days by table that are not synchronized. Each series of the table may lack some of them. */

@@ -17,6 +17,7 @@ import { countForOlderNodes } from '../documents/counts.ts'
 import { foldNames } from '../documents/folded-names.ts'
 import { collectGarbage, logGarbage } from '../documents/gc.ts'
 import { answerCutoff } from '../documents/uploads/accept.ts'
+import { renewOutdatedSums } from '../rates/rate-sums.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -48,7 +49,7 @@ type Deps = Pick<Engine, 'db' | 'reads' | 'clock' | 'takeLock'> & {
 /**
  * Removes old events, old deliveries of hooks, expired answers of idempotency keys, and blobs that no document
  * needs. Makes the ballast. Forgets mails that left their folder long ago. Completes what earlier versions wrote: names
- * of documents and the end of the change log.
+ * of documents, the end of the change log and the sums of rates.
  */
 export function startHousekeeping(deps: Deps): Housekeeping {
   const { clock, log } = deps
@@ -91,6 +92,7 @@ async function tidyUp(deps: Deps, keepsOld: boolean, signal: AbortSignal): Promi
     if (!keepsOld) await deleteOldRows(deps, lock, signal)
     await countForOlderNodes(db, clock)
     await atomically(db, settleChangeLogEnd, lock)
+    await renewOutdatedSums(db, log, lock)
     await foldNames({ db, reads, lock, signal })
     await blobStore.lineage?.check() // another database may have documents in the store
     const fault = await blobStore.lineage?.settleLineage()

@@ -104,7 +104,7 @@ export async function selectChangeLogBounds(db: ReadDb): Promise<ChangeLogBounds
  * transaction passes it to raiseRevision (decisions 2.24).
  */
 export async function takeInstant(db: WriteDb, now: Date): Promise<Date> {
-  await lockEnd(db)
+  await lockChangeLog(db)
   const newest = await selectNewestInstant(db)
   return newest === undefined || now.getTime() > newest ? now : new Date(newest + 1)
 }
@@ -114,14 +114,15 @@ export async function takeInstant(db: WriteDb, now: Date): Promise<Date> {
  * start would read all rates to find it.
  */
 export async function settleChangeLogEnd(db: WriteDb): Promise<void> {
-  await lockEnd(db)
+  await lockChangeLog(db)
   const end = await selectEnd(db)
   if (end.revision === end.data_revision) return
   const recorded_at = (await readNewestInstant(db, end)) ?? 0
   await db.updateTable('record_end').set({ recorded_at, revision: end.data_revision }).execute()
 }
 
-async function lockEnd(db: WriteDb): Promise<void> {
+/** Makes other transactions that change rates or the catalogue wait for the end of this one. */
+export async function lockChangeLog(db: WriteDb): Promise<void> {
   const query = db.selectFrom('record_end').select('id')
   await engineSql(db).lockRows(query, 'update', ['record_end']).executeTakeFirstOrThrow()
 }
@@ -233,13 +234,16 @@ export function selectRevisions(
   return (since === undefined ? query : query.where('replaced_at', '>=', since)).execute()
 }
 
-/** Selects the values of a series that were replaced after an instant, in the order of their replacement. */
+/**
+ * Selects the values of a series that were replaced after an instant, in the order of their replacement. A damaged value
+ * was never one: its repaired value has been known since the instant of the damaged one.
+ */
 export function selectSeriesRevisions(
   db: ReadDb,
   seriesId: number,
   replacedAfter: string,
 ): Promise<RateRevision[]> {
-  const query = revisionsById(db).where('series_id', '=', seriesId)
+  const query = revisionsById(db).where('series_id', '=', seriesId).where('kind', '!=', 'repaired')
   return query.where('replaced_at', '>', replacedAfter).execute()
 }
 

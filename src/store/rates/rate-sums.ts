@@ -1,9 +1,11 @@
 // Sums of the stored rates and revisions, by series and part. A part is a year of its rates, or its revisions. Sums that
 // differ from their rows show damage, unless an older program has written the series since: it writes no sums.
 
-import { engineSql } from '../engine.ts'
+import { atomically, engineSql, type Lock } from '../engine.ts'
 import type { ReadDb, Row, WriteDb } from '../tables.ts'
-import { selectColumnsOfSeries } from './rates.ts'
+import { lockChangeLog } from './change-log.ts'
+import { markSeriesChanged, selectColumnsOfSeries } from './rates.ts'
+import { findSeriesRevision } from './series.ts'
 import { addRow, isSameSum, newSum, type Sum, sumsByYear } from './sums.ts'
 
 /** Part with the revisions of a series; the other parts are years such as `2026`. */
@@ -117,20 +119,49 @@ export async function addSums(
   if (rows.length > 0) await engineSql(db).addSums(db, JSON.stringify(rows), revision)
 }
 
-/** Replaces the stored sums of these parts, or of all parts of the series. */
-export async function replaceSums(
-  db: WriteDb,
-  seriesId: number,
-  sums: Sums,
-  { revision, parts }: { revision: number; parts?: readonly string[] | undefined },
-): Promise<void> {
-  const former = db.deleteFrom('rate_sums').where('series_id', '=', seriesId)
-  await (parts ? former.where('part', 'in', [...parts]) : former).execute()
-  const replaced = parts ? new Map(parts.map((part) => [part, sums.get(part) ?? newSum()])) : sums
-  await addSums(db, new Map([[seriesId, replaced]]), revision)
-}
-
 /** Computes all sums of these series anew from their rows, inside a transaction that no other writer overtakes. */
 export async function recomputeSums(db: WriteDb, ids: readonly number[], revision: number): Promise<void> {
-  for (const id of ids) await replaceSums(db, id, await computeSums(db, id), { revision })
+  for (const id of ids) {
+    await db.deleteFrom('rate_sums').where('series_id', '=', id).execute()
+    await addSums(db, new Map([[id, await computeSums(db, id)]]), revision)
+  }
+}
+
+/** Computes the sums of some parts of a series anew, in a transaction that changes what the series answers. */
+export async function acceptSums(
+  db: WriteDb,
+  seriesId: number,
+  parts: readonly string[],
+  revision: number,
+): Promise<void> {
+  const computed = await computeSums(db, seriesId)
+  await db
+    .deleteFrom('rate_sums')
+    .where('series_id', '=', seriesId)
+    .where('part', 'in', [...parts])
+    .execute()
+  // The part of the revisions always has the revision of the series.
+  const sums = new Map([[REVISIONS, newSum()]])
+  for (const part of parts) sums.set(part, computed.get(part) ?? newSum())
+  await addSums(db, new Map([[seriesId, sums]]), revision)
+  await markSeriesChanged(db, [seriesId], revision)
+}
+
+/** Computes the sums of series anew that an older program has written, each in a transaction. Returns their number. */
+export async function settleSums(db: WriteDb, lock: Lock | undefined): Promise<number> {
+  let count = 0
+  for (const id of await selectOutdatedSeries(db)) {
+    const isOutdated = await atomically(
+      db,
+      async (trx) => {
+        await lockChangeLog(trx)
+        const ids = await selectOutdatedSeries(trx, [id])
+        await recomputeSums(trx, ids, (await findSeriesRevision(trx, id)) ?? 0)
+        return ids.length > 0
+      },
+      lock,
+    )
+    count += Number(isOutdated)
+  }
+  return count
 }

@@ -39,8 +39,8 @@ export async function selectValueLog(db: ReadDb, seriesId: number, instant: numb
   }
 }
 
-/** Kind of the revision, or `new`: a value without a revision. */
-export type ChangeKind = RevisionKind | 'new'
+/** Kind of the revision, or `new`: a value without a revision. The repair of a damaged value changed nothing. */
+export type ChangeKind = Exclude<RevisionKind, 'repaired'> | 'new'
 
 /**
  * Selects the last change of the value of a day after `after`: replaced, removed or stored. Its instant is undefined
@@ -57,6 +57,8 @@ export async function selectValueChange(
     .where('series_id', '=', seriesId)
     .where('rate_date', '=', day)
     .where('replaced_at', '>', new Date(after).toISOString())
+    .where('kind', '!=', 'repaired')
+    .$narrowType<{ kind: Exclude<RevisionKind, 'repaired'> }>()
     .orderBy('id', 'desc')
     .execute()
   const [last] = revisions

@@ -12,11 +12,19 @@ import type { WriteDb } from '../../store/tables.ts'
 import type { Clock, IsoDate } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
 import { recordNewDays } from '../publication.ts'
-import { type Changes, compareRates } from '../windows/accept.ts'
+import type { Changes } from '../windows/accept.ts'
 import { changeDays } from '../windows/answer-coverage.ts'
+import { compareOrRepair } from '../windows/repairs.ts'
 import { newSeries, type SeriesMatch } from './imported-series.ts'
 
 export type PairCounts = SyncCounts & { kept: number }
+
+type Comparison = {
+  id: number
+  before: readonly StoredRate[]
+  written: ReadonlySet<number>
+  replace: boolean
+}
 
 /** Imports both sides of a pair in the transaction of the caller. Without a run it stores nothing. */
 export async function importPair(
@@ -36,7 +44,8 @@ export async function importPair(
     const entry = stored || options.runId === undefined ? undefined : newSeries(provider, file)
     const id = stored?.id ?? (entry && (await insertSeries(trx, providerId, entry, now.getTime())))
     const before = id ? await selectRates(trx, [id], { from: file.values[0]?.rate_date ?? '', to: '9' }) : []
-    const { changes, kept } = compareSeries(file, id || 0, before, options.replace)
+    const comparison = { id: id || 0, before, written: writer.changedIds, replace: options.replace }
+    const { changes, kept } = await compareSeries(trx, file, comparison)
     sum.inserted += changes.inserted
     sum.updated += changes.updated
     sum.unchanged += changes.unchanged
@@ -57,17 +66,16 @@ export async function importPair(
 }
 
 /** Compares a series of the file with stored values. Exact values stay unless `replace` is set. */
-function compareSeries(
+async function compareSeries(
+  trx: WriteDb,
   { series, values }: SeriesInFile,
-  id: number,
-  before: readonly StoredRate[],
-  replace: boolean,
-): { changes: Changes; kept: number } {
+  { id, before, written, replace }: Comparison,
+): Promise<{ changes: Changes; kept: number }> {
   const code = series.external_code
   const accepted = values.map(({ rate_date, value, rounded_to }) => ({
     ...{ code, day: rate_date, value, roundedTo: rounded_to },
   }))
-  const changes = compareRates(accepted, new Map([[code, id]]), before)
+  const changes = await compareOrRepair(trx, accepted, new Map([[code, id]]), { before, written })
   if (replace) return { changes, kept: 0 }
   const exactConflicts = new Set(
     changes.revisions.flatMap(({ rate_date, old_rounded_to }) =>

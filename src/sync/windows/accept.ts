@@ -5,6 +5,7 @@
 import type { CatalogueSeries, Observation, Window } from '../../providers/provider.ts'
 import { publishedNumber } from '../../providers/published-value.ts'
 import type { RateRevision } from '../../store/rates/change-log.ts'
+import type { NewRate } from '../../store/rates/rate-writer.ts'
 import type { StoredRate } from '../../store/rates/rates.ts'
 import type { SyncCounts } from '../../store/rates/sync-runs.ts'
 import { type IsoDate, isIsoDate } from '../../values/dates.ts'
@@ -87,15 +88,16 @@ export function isQuotedInversely(value: string, plausibleRange: CatalogueSeries
 }
 
 export type Changes = SyncCounts & {
-  writes: Omit<StoredRate, 'stored_at'>[]
+  writes: NewRate[]
   revisions: Omit<RateRevision, 'id' | 'replaced_at' | 'run_id'>[]
 }
 
-/** Compares accepted values with stored ones. */
+/** Compares accepted values with stored ones. `isDamaged`: whether the sums of the stored value's year show damage. */
 export function compareRates(
   accepted: readonly AcceptedRate[],
   idByCode: ReadonlyMap<string, number>,
   stored: readonly StoredRate[],
+  isDamaged = (_id: number, _day: IsoDate) => false,
 ): Changes {
   const storedRates = new Map<number, Map<IsoDate, StoredRate>>()
   for (const [id, rates] of Map.groupBy(stored, ({ series_id }) => series_id)) {
@@ -117,12 +119,15 @@ export function compareRates(
     else if (isSame || isLessPrecise(value, roundedTo, old)) changes.unchanged += 1
     else changes.updated += 1
     if (old && !isMorePrecise(value, roundedTo, old)) continue
-    changes.writes.push({ series_id: id, rate_date: day, value, rounded_to: roundedTo })
+    const write: NewRate = { series_id: id, rate_date: day, value, rounded_to: roundedTo }
+    changes.writes.push(write)
     if (!old) continue
+    const isRepaired = !isRefined(value, roundedTo, old) && isDamaged(id, day)
+    if (isRepaired) write.stored_at = old.stored_at
     changes.revisions.push({
       series_id: id,
       rate_date: day,
-      kind: isRefined(value, roundedTo, old) ? 'refined' : 'correction',
+      kind: isRefined(value, roundedTo, old) ? 'refined' : isRepaired ? 'repaired' : 'correction',
       old_value: old.value,
       old_rounded_to: old.rounded_to,
       old_stored_at: old.stored_at,

@@ -16,10 +16,11 @@ import { addInterval, type Interval } from '../../values/intervals.ts'
 import type { Problem } from '../problems.ts'
 import { recordNewDays } from '../publication.ts'
 import { catalogueEntry, enabledSeries, type RunState, seriesCurrency } from '../state.ts'
-import { type AcceptedRate, type Changes, compareRates, isQuotedInversely, validateRows } from './accept.ts'
+import { type AcceptedRate, type Changes, isQuotedInversely, validateRows } from './accept.ts'
 import { COVERAGE_KINDS, type Coverages, extendCoverage, reduceCoverage } from './answer-coverage.ts'
 import { answersSeries, fetchWindow, type Reading, type Unsynchronized } from './fetch-window.ts'
 import { describeJumps, findJumps, JUMP_DAYS } from './jumps.ts'
+import { compareOrRepair, unconfirmedYears } from './repairs.ts'
 
 const UNKNOWN_LISTED = 10 // each is a log line in every run
 
@@ -149,6 +150,8 @@ function applyResult(state: RunState, window: Window, result: StoredReading): vo
     state.newestValues.set(id, latest(to, state.newestValues.get(id) ?? to))
   }
   for (const id of result.refused) state.refused.add(id)
+  for (const id of result.reread) state.reread.add(id)
+  for (const year of result.unconfirmed) state.unconfirmed.add(year)
   for (const problem of result.problems) state.problems.add(problem, state.provider.code)
   state.counts.inserted += result.counts.inserted
   state.counts.updated += result.counts.updated
@@ -205,7 +208,7 @@ async function storeReading(
   const accepted = validated.accepted.filter(({ code }) => idByCode.has(code))
 
   const before = await selectRates(trx, [...idByCode.values()], window)
-  const changes = compareRates(accepted, idByCode, before)
+  const changes = await compareOrRepair(trx, accepted, idByCode, { before, written: writer.changedIds })
   await writer.store(changes.writes, before, now.getTime())
   const replacement = { replaced_at: now.toISOString(), run_id: state.runId }
   await recordNewDays(trx, state, changes.writes, before)
@@ -222,6 +225,8 @@ async function storeReading(
     // Series that the answer covers, with or without values.
     answered: [...idByCode].filter(([code]) => answersSeries(reading, code)).map(([, id]) => id),
     values: valueDays(accepted, idByCode),
+    reread: new Set(before.map(({ series_id }) => series_id)),
+    unconfirmed: unconfirmedYears(accepted, idByCode, { before, writes: changes.writes }),
     problems,
     counts: changes,
     hasRows: rows.length > 0,
