@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { requireSoundRevisions } from '../../domain/rates/history/sound-revisions.ts'
 import { type RateRevision, selectRevisionPage } from '../../store/rates/change-log.ts'
 import { selectProviders } from '../../store/rates/providers.ts'
 import { type SeriesRow, selectSeries } from '../../store/rates/series.ts'
@@ -67,6 +68,7 @@ export function revisionsEndpoint(db: ReadDb): AnyEndpoint {
       const filter = { seriesId: series_id, from, to, kind }
       const rows = await selectRevisionPage(db, filter, { after: page.after ?? 0, limit: page.limit + 1 })
       const pageRows = rows.slice(0, page.limit)
+      await requireSoundRevisions(db, pageRows, series_id)
       const series = new Map((await selectSeries(db)).map((one) => [one.id, one]))
       const codes = new Map((await selectProviders(db)).map(({ id, code }) => [id, code]))
       const revisions = pageRows.flatMap((revision) => {

@@ -234,19 +234,6 @@ export function selectRevisions(
   return (since === undefined ? query : query.where('replaced_at', '>=', since)).execute()
 }
 
-/**
- * Selects the values of a series that were replaced after an instant, in the order of their replacement. A damaged value
- * was never one: its repaired value has been known since the instant of the damaged one.
- */
-export function selectSeriesRevisions(
-  db: ReadDb,
-  seriesId: number,
-  replacedAfter: string,
-): Promise<RateRevision[]> {
-  const query = revisionsById(db).where('series_id', '=', seriesId).where('kind', '!=', 'repaired')
-  return query.where('replaced_at', '>', replacedAfter).execute()
-}
-
 /** Selects the days of a series with a discarded value. */
 export async function selectDiscardedDays(db: ReadDb, seriesId: number): Promise<IsoDate[]> {
   const rows = await db

@@ -2,7 +2,8 @@
 // differ from their rows show damage, unless an older program has written the series since: it writes no sums.
 
 import { atomically, engineSql, type Lock } from '../engine.ts'
-import type { ReadDb, Row, WriteDb } from '../tables.ts'
+import type { ReadDb, WriteDb } from '../tables.ts'
+import type { RateRevision } from './change-log.ts'
 import { lockChangeLog } from './change-log.ts'
 import { markSeriesChanged, selectColumnsOfSeries } from './rates.ts'
 import { findSeriesRevision } from './series.ts'
@@ -27,23 +28,26 @@ const REVISION_COLUMNS = [
   'old_stored_at',
   'new_value',
   'replaced_at',
+  'run_id',
 ] as const
 
+type SummedRevision = Pick<RateRevision, (typeof REVISION_COLUMNS)[number]>
+
 /** Returns the text of a revision: all that `as_of` and the lists read. */
-export function revisionText(row: Pick<Row<'rate_revisions'>, (typeof REVISION_COLUMNS)[number]>): string {
+export function revisionText(row: SummedRevision): string {
   return JSON.stringify(REVISION_COLUMNS.map((name) => row[name]))
 }
 
 /** Computes the sums of a series from its rows. */
 export async function computeSums(db: ReadDb, seriesId: number): Promise<Map<string, Sum>> {
   const [column] = await selectColumnsOfSeries(db, [seriesId])
-  return sumsByYear(column?.lines ?? '').set(REVISIONS, await sumRevisions(db, seriesId))
+  const revisions = db.selectFrom('rate_revisions').select(REVISION_COLUMNS).where('series_id', '=', seriesId)
+  return sumsByYear(column?.lines ?? '').set(REVISIONS, sumRevisions(await revisions.execute()))
 }
 
-async function sumRevisions(db: ReadDb, seriesId: number): Promise<Sum> {
+function sumRevisions(rows: readonly SummedRevision[]): Sum {
   const sum = newSum()
-  const rows = db.selectFrom('rate_revisions').select(REVISION_COLUMNS).where('series_id', '=', seriesId)
-  for (const row of await rows.execute()) addRow(sum, revisionText(row))
+  for (const row of rows) addRow(sum, revisionText(row))
   return sum
 }
 
@@ -68,10 +72,15 @@ export async function selectCurrentSums(db: ReadDb, ids: readonly number[]): Pro
   return bySeries
 }
 
-/** Returns false where the sum of a series' revisions differs from their rows. */
-export async function hasSoundRevisions(db: ReadDb, seriesId: number): Promise<boolean> {
+/** Selects all revisions of a series, oldest first; undefined: they differ from their sum. */
+export async function selectSoundRevisions(
+  db: ReadDb,
+  seriesId: number,
+): Promise<RateRevision[] | undefined> {
   const stored = (await selectCurrentSums(db, [seriesId])).get(seriesId)
-  return stored === undefined || isSameSum(stored.get(REVISIONS), await sumRevisions(db, seriesId))
+  const query = db.selectFrom('rate_revisions').selectAll().where('series_id', '=', seriesId)
+  const rows = await query.orderBy('id').execute()
+  return !stored || isSameSum(stored.get(REVISIONS), sumRevisions(rows)) ? rows : undefined
 }
 
 /** Selects the stored sums of a series. */

@@ -4,7 +4,8 @@
 import type { IsoDate } from '../../values/dates.ts'
 import { engineSql, snapshot } from '../engine.ts'
 import type { ReadDb, RevisionKind } from '../tables.ts'
-import { type RateRevision, selectSeriesRevisions } from './change-log.ts'
+import type { RateRevision } from './change-log.ts'
+import { selectSoundRevisions } from './rate-sums.ts'
 import { findSeriesRevision } from './series.ts'
 
 /** Values from the day `from` on were stored at this instant, in milliseconds since 1970. */
@@ -31,12 +32,24 @@ export function selectStoredAtRuns(
   })
 }
 
-/** Selects the data from which the values of a series at an instant (milliseconds since 1970) are computed. */
-export async function selectValueLog(db: ReadDb, seriesId: number, instant: number): Promise<ValueLog> {
-  return {
-    stored: await engineSql(db).storedAtRuns(db, seriesId),
-    revisions: await selectSeriesRevisions(db, seriesId, new Date(instant).toISOString()),
-  }
+/**
+ * Selects the data from which the values of a series at an instant (milliseconds since 1970) are computed. A damaged
+ * value was never one: its repaired value has been known since the instant of the damaged one. Undefined: the revisions
+ * are damaged.
+ */
+export async function selectValueLog(
+  db: ReadDb,
+  seriesId: number,
+  instant: number,
+): Promise<ValueLog | undefined> {
+  const revisions = await selectSoundRevisions(db, seriesId)
+  const after = new Date(instant).toISOString()
+  return (
+    revisions && {
+      stored: await engineSql(db).storedAtRuns(db, seriesId),
+      revisions: revisions.filter(({ kind, replaced_at }) => kind !== 'repaired' && replaced_at > after),
+    }
+  )
 }
 
 /** Kind of the revision, or `new`: a value without a revision. The repair of a damaged value changed nothing. */

@@ -9,8 +9,10 @@ import Sqlite from 'better-sqlite3'
 import { columnDecimals, columnValue } from '../../../src/domain/rates/column.ts'
 import { isCovered } from '../../../src/domain/rates/covered-days.ts'
 import { openPastRates } from '../../../src/domain/rates/history/past.ts'
+import { requireSoundRevisions } from '../../../src/domain/rates/history/sound-revisions.ts'
 import { openRateCache, type RateSnapshot } from '../../../src/domain/rates/rate-cache.ts'
 import { AppError, errorCode } from '../../../src/runtime/errors.ts'
+import { type RateRevision, selectRevisions } from '../../../src/store/rates/change-log.ts'
 import { DATABASE_FILE, openDatabase } from '../../../src/store/sqlite/database.ts'
 import { addDays, dayNumber, isoDate } from '../../../src/values/dates.ts'
 import { openDesk } from '../../support/rates/memory-bank.ts'
@@ -40,6 +42,8 @@ test(`${FLIPS} flipped bits change no number`, async (t) => {
   const pages = listPages(join(dataDir, DATABASE_FILE))
   const present = await readValues(dataDir)
   const past = await readValues(dataDir, instant)
+  const revisions = await readRevisions(dataDir)
+  assert.ok(revisions && revisions.length > 500)
   assert.ok(present.values.size > 3000 && past.values.size > 3000)
   assert.notDeepEqual(present.values, past.values)
   const counts = { 'without effect': 0, refused: 0, named: 0 }
@@ -50,7 +54,16 @@ test(`${FLIPS} flipped bits change no number`, async (t) => {
     const where = `byte ${at}, bit ${bit}`
     const damagedDir = copyFlipped(t, bytes, at, bit)
     const kinds = [compareValues(await readValues(damagedDir), present, where)]
-    if (isPast) kinds.push(compareValues(await readValues(damagedDir, instant), past, `${where}, as_of`))
+    if (isPast) {
+      kinds.push(compareValues(await readValues(damagedDir, instant), past, `${where}, as_of`))
+      const rows = await readRevisions(damagedDir)
+      for (const row of rows ?? [])
+        assert.deepEqual(
+          row,
+          revisions.find(({ id }) => id === row.id),
+          where,
+        )
+    }
     counts[kinds.find((kind) => kind !== 'without effect') ?? 'without effect'] += 1
   }
   for (const [kind, count] of Object.entries(counts)) figure(t, kind, count)
@@ -109,6 +122,29 @@ function copyFlipped(t: TestContext, bytes: Buffer, at: number, bit: number): st
   return dataDir
 }
 
+/** All revisions as the lists read them; undefined: they are refused. */
+async function readRevisions(dataDir: string): Promise<RateRevision[] | undefined> {
+  try {
+    const db = openDatabase(dataDir, { mustExist: true })
+    try {
+      const kinds = ['correction', 'refined'] as const
+      const rows = (await Array.fromAsync(kinds, (kind) => selectRevisions(db, { kind }))).flat()
+      await requireSoundRevisions(db, rows)
+      return rows
+    } finally {
+      await db.destroy()
+    }
+  } catch (error) {
+    requireRefusal(error)
+    return undefined
+  }
+}
+
+/** Rethrows a defect of the program. */
+function requireRefusal(error: unknown): void {
+  if (!(error instanceof AppError) && !errorCode(error).startsWith('SQLITE_')) throw error
+}
+
 type ReadValues = { values: Values; hasValue: (key: string) => boolean; isRefused: boolean }
 
 /** All values as the answers read them, at an instant or now. */
@@ -138,7 +174,7 @@ async function readValues(dataDir: string, instant?: number): Promise<ReadValues
       await db.destroy()
     }
   } catch (error) {
-    if (!(error instanceof AppError) && !errorCode(error).startsWith('SQLITE_')) throw error
+    requireRefusal(error)
     return { values, hasValue: () => false, isRefused: true }
   }
   const isNamed = (key: string) => {

@@ -1,3 +1,4 @@
+import { requireSoundRevisions } from '../../../domain/rates/history/sound-revisions.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { selectRevisions } from '../../../store/rates/change-log.ts'
 import type { ReadDb } from '../../../store/tables.ts'
@@ -13,11 +14,14 @@ export const revisionList = command({
     if (refined && discarded)
       throw new AppError('usage', '--refined and --discarded are two lists: give one of them')
     const kind = refined ? 'refined' : discarded ? 'discarded' : 'correction'
-    const select = async (db: ReadDb) =>
-      (await selectRevisions(db, { seriesId, since, kind })).map((one) => ({
+    const select = async (db: ReadDb) => {
+      const revisions = await selectRevisions(db, { seriesId, since, kind })
+      await requireSoundRevisions(db, revisions, seriesId)
+      return revisions.map((one) => ({
         ...one,
         old_stored_at: one.old_stored_at === null ? null : new Date(one.old_stored_at).toISOString(),
       }))
+    }
     return listRows(input, select, {
       SERIES: 'series_id',
       DATE: 'rate_date',

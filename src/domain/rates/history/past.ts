@@ -17,7 +17,6 @@ import {
 } from '../../../store/rates/change-log.ts'
 import { selectCoverage } from '../../../store/rates/coverage.ts'
 import type { ProviderRow } from '../../../store/rates/providers.ts'
-import { hasSoundRevisions } from '../../../store/rates/rate-sums.ts'
 import { findSeriesRevision, type SeriesRow } from '../../../store/rates/series.ts'
 import { selectValueLog } from '../../../store/rates/stored-at.ts'
 import type { ReadDb } from '../../../store/tables.ts'
@@ -242,7 +241,7 @@ async function readColumn(
   await setImmediate() // takes some milliseconds, so others are served in between
   const valueLog = await snapshot(db, async (trx) => {
     if ((await findSeriesRevision(trx, id)) !== revision) throw outdatedError()
-    return (await hasSoundRevisions(trx, id)) ? selectValueLog(trx, id, instant) : undefined
+    return selectValueLog(trx, id, instant)
   })
   if (!valueLog) {
     const damage = { name: `series ${id}`, days: ALL_DAYS }
