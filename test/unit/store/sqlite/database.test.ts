@@ -6,7 +6,7 @@ import Sqlite from 'better-sqlite3'
 import { sql } from 'kysely'
 import { AppError } from '../../../../src/runtime/errors.ts'
 import { raiseRevision, selectMeta } from '../../../../src/store/meta.ts'
-import { SCHEMA_VERSION } from '../../../../src/store/migrations.ts'
+import { RELEASED_SCHEMA, SCHEMA_VERSION } from '../../../../src/store/migrations.ts'
 import { isReady, openDatabase } from '../../../../src/store/sqlite/database.ts'
 import { listOpenFiles } from '../../../support/resources.ts'
 import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
@@ -47,6 +47,7 @@ test('a new database has the schema of schema.sql, whole', async (t) => {
   temporaryDatabase(t, dataDir)
   const expected = new Sqlite(':memory:')
   expected.exec(SCHEMA)
+  if (SCHEMA_VERSION > RELEASED_SCHEMA) expected.exec('alter table meta add column schema_hash TEXT')
   const created = new Sqlite(join(dataDir, 'cambista.db'), { readonly: true })
   t.after(() => created.close())
   assert.deepEqual(readSchema(created), readSchema(expected))

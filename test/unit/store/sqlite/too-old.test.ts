@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test'
 import Sqlite from 'better-sqlite3'
 import { pruneBackups } from '../../../../src/domain/operations/backup/backup.ts'
 import { openBackupSet } from '../../../../src/domain/operations/backup/set.ts'
-import { FIRST_SCHEMA, SCHEMA_VERSION } from '../../../../src/store/migrations.ts'
+import { FIRST_SCHEMA, RELEASED_SCHEMA, SCHEMA_VERSION } from '../../../../src/store/migrations.ts'
 import { openDatabase } from '../../../../src/store/sqlite/database.ts'
 import { openSqliteEngine } from '../../../../src/store/sqlite/sqlite-engine.ts'
 import { type BackupSource, NOW, openBackupSource } from '../../../support/backups.ts'
@@ -27,6 +27,7 @@ function setVersion(path: string, version: number): void {
   const sqlite = new Sqlite(path)
   sqlite.pragma('journal_mode = delete')
   sqlite.pragma(`user_version = ${version}`)
+  if (SCHEMA_VERSION > RELEASED_SCHEMA) sqlite.exec('update meta set schema_hash = null') // as a release
   sqlite.close()
 }
 
