@@ -31,7 +31,12 @@ async function openApp(t: Parameters<typeof startMemoryApp>[0]) {
 test('a sync of a whole damaged year repairs its values, and writes its sums anew', async (t) => {
   const { app, engine, faults } = await openApp(t)
   const before = '2026-03-24T12:30:00Z'
-  const stored = await engine.db.selectFrom('rates').selectAll().orderBy('rate_date').execute()
+  const stored = await engine.db
+    .selectFrom('rates')
+    .selectAll()
+    .orderBy('series_id')
+    .orderBy('rate_date')
+    .execute()
   const answer = await fetchAnswer(app, `/series/1/history?from=${DAMAGED}&to=${DAMAGED}`)
   await damage(engine)
   assert.deepEqual(await faults(), [{ seriesId: 1, part: '2026' }])
@@ -43,7 +48,10 @@ test('a sync of a whole damaged year repairs its values, and writes its sums ane
     revisions.map(({ kind, old_value, new_value }) => [kind, old_value, new_value]),
     [['repaired', '590', '500']],
   )
-  assert.deepEqual(await engine.db.selectFrom('rates').selectAll().orderBy('rate_date').execute(), stored)
+  assert.deepEqual(
+    await engine.db.selectFrom('rates').selectAll().orderBy('series_id').orderBy('rate_date').execute(),
+    stored,
+  )
   assert.deepEqual(await fetchAnswer(app, '/revisions'), { revisions: [], next_after: 0, has_more: false })
   const past = `/series/1/history?from=${DAMAGED}&to=${DAMAGED}&as_of=${before}`
   const pastPoints = async () => ((await fetchAnswer(app, past)) as { points: unknown }).points
@@ -53,7 +61,10 @@ test('a sync of a whole damaged year repairs its values, and writes its sums ane
   await damage(engine, '5000')
   await app.sync({ from: '2026-01-01', to: '2026-03-24' })
   assert.deepEqual(await faults(), [])
-  assert.deepEqual(await engine.db.selectFrom('rates').selectAll().orderBy('rate_date').execute(), stored)
+  assert.deepEqual(
+    await engine.db.selectFrom('rates').selectAll().orderBy('series_id').orderBy('rate_date').execute(),
+    stored,
+  )
   assert.deepEqual(await pastPoints(), (answer as { points: unknown }).points)
   const kinds = await engine.db.selectFrom('rate_revisions').select('kind').execute()
   assert.deepEqual(
