@@ -39,6 +39,8 @@ export type Advice =
   /** Days to sync, for the first time or again. */
   | { about: 'days'; from: string; to: string; again: boolean }
   | { about: 'failed-sync' }
+  /** Rows that differ from their sums. `days`: a sync of these days reads them again. */
+  | { about: 'damaged-rates'; id: number; part: string; days: { from: string; to: string } | undefined }
   /** Values of later days cannot be valid. */
   | { about: 'later-days'; after: string }
   | { about: 'first-sync' }

@@ -33,6 +33,7 @@ export const backupRestore = command({
     if (!data)
       throw new AppError('failed', `${faultSummary(restored)}: ${nextStep(findBackup(dir), restored)}`)
     for (const line of lostLines(restored)) terminal.err(`${line}\n`)
+    for (const line of data.damagedRates) terminal.err(`${line}: cambista doctor says what to do\n`)
     const { uid } = statSync(dataDir)
     const { leftOut, active, lost, nextId } = data
     const details = { ...active, next_id: nextId, lost, left_out: leftOut ?? null }

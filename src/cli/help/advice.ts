@@ -145,10 +145,14 @@ const ADVICE_TEXTS: { [About in Advice['about']]: (advice: Advice & { about: Abo
   'first-sync': () =>
     ': cambista sync fetches them, and so does a server by itself unless it has --no-scheduler',
   'failed-sync': () => ': cambista sync says why',
+  'damaged-rates': ({ id, part, days }) => {
+    const repair = days ? `${syncCommand(days)} reads them again; else restore a backup` : 'restore a backup'
+    return `: ${repair}, or accept them with cambista doctor --accept-sums ${id} ${part}`
+  },
   'later-days': (advice) => `: cambista rates discard --after ${advice.after} removes them`,
   token: (advice) => `; with ${advice.name} (--${advice.option}) the server reads them again by itself`,
   repair: () => ': stop the server and run cambista doctor --repair, which adds them up anew',
-  'stopped-server': () => ': stop it first, --repair needs its lock',
+  'stopped-server': () => ': stop it first, the command needs its lock',
   'code-change': () => '; cambista directory import changes a code',
   'nightly-backup': () => ' (--backup-dir)',
   damage: () => ': cambista doctor says how',

@@ -122,6 +122,7 @@ const CALL = {
   'without-damaged': flag,
   'read-all': flag,
   repair: flag,
+  'accept-sums': option('SERIES', id),
   all: flag,
   search: option('TEXT', nonEmpty),
   json: flag,

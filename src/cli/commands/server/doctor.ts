@@ -2,9 +2,11 @@ import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { LEAST_FREE } from '../../../domain/documents/uploads/quotas.ts'
 import { isServed } from '../../../domain/operations/backup/data-dir-files.ts'
-import { examine, type RepairResult, repair } from '../../../domain/operations/doctor/doctor.ts'
+import { acceptRates, examine, type RepairResult, repair } from '../../../domain/operations/doctor/doctor.ts'
 import type { DoctorRequest, Examination } from '../../../domain/operations/doctor/examination.ts'
 import { examineShared, type SharedRequest } from '../../../domain/operations/doctor/shared.ts'
+import { refuseNodes } from '../../../domain/operations/move/restored.ts'
+import { acceptDamagedPart } from '../../../domain/rates/rate-sums.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { openBlobStore } from '../../../store/blobs/open-blobs.ts'
 import { openEngine } from '../../../store/open-engine.ts'
@@ -24,8 +26,10 @@ const RECHECK_AFTER_MS = 5000
 
 export const doctor = command({
   name: 'doctor',
+  positionals: ['[PART]'],
   options: [
     'repair',
+    'accept-sums',
     'read-all',
     ...STORAGE_WITH_BLOBS,
     'hook-key-file',
@@ -34,7 +38,7 @@ export const doctor = command({
     'backup-cron',
     'json',
   ],
-  async run({ options, flags, terminal, storage }) {
+  async run({ options, flags, positionals: [part], terminal, storage, withDatabase }) {
     const config = storage()
     const dataDir = resolve(options['data-dir'])
     becomeStorageOwner(config)
@@ -46,6 +50,21 @@ export const doctor = command({
       )
     }
     if (options.repair) repairResult = await repair(dataDir)
+    const seriesId = options['accept-sums']
+    if ((seriesId === undefined) !== (part === undefined)) {
+      throw new AppError(
+        'usage',
+        'give a series, and its year or the word revisions: --accept-sums SERIES YEAR',
+      )
+    }
+    if (seriesId !== undefined && part !== undefined) {
+      if (config.database === undefined) await acceptRates(dataDir, seriesId, part)
+      else {
+        await refuseNodes(config.database)
+        const open = { mustExist: true, anyServer: true }
+        await withDatabase(open, (db, { clock }) => acceptDamagedPart(db, { seriesId, part, now: clock() }))
+      }
+    }
     const minFree = raiseMinFree(options['min-free'], () =>
       terminal.err(`cambista: --min-free is too small: ${sizeText(LEAST_FREE)} count\n`),
     )
@@ -79,6 +98,7 @@ export const doctor = command({
             `repaired: ${repairResult.contents} contents and ${repairResult.temporary} temporary files removed`,
           ]
         : []),
+      ...(part === undefined ? [] : [`accepted: series ${seriesId}, ${part}`]),
       ...notes.map((text) => `note     ${text}`),
       ...findings.map(({ check, message }) => `FINDING  ${check}: ${message}`),
       findings.length === 0 ? 'no findings' : `${findings.length} finding${findings.length === 1 ? '' : 's'}`,

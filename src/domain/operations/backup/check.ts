@@ -8,7 +8,9 @@ import { blobPath } from '../../../store/blobs/commit.ts'
 import { validateBlob } from '../../../store/blobs/transfer.ts'
 import { type BlobInfo, selectBlobs } from '../../../store/documents/blob-info.ts'
 import type { InspectedDatabase } from '../../../store/engine.ts'
+import { SCHEMA_VERSION } from '../../../store/migrations.ts'
 import { findDatabaseFaults, inspectDatabase } from '../../../store/sqlite/database-copy.ts'
+import { findDamagedRates } from '../../rates/rate-sums.ts'
 import { type Manifest, readManifest } from './manifest.ts'
 import { findBackup } from './set.ts'
 
@@ -58,6 +60,8 @@ export async function verifyBackup(path: string, options: CheckOptions): Promise
             : `${loss.words}: remove ${path}${NEXT_BACKUP}`)
         )
       }
+      if (opened.schema === SCHEMA_VERSION)
+        for (const { message } of await findDamagedRates(opened.db)) fault(message)
       await checkBlobs(opened, manifest, { ...options, fault }, { check })
     })
   } catch (error) {

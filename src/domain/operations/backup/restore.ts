@@ -16,6 +16,7 @@ import type { Counters } from '../../../store/sqlite/id-counters.ts'
 import type { RenewedFile } from '../../../store/sqlite/restored-database.ts'
 import type { ReadDb } from '../../../store/tables.ts'
 import { type Clock, currentDay } from '../../../values/dates.ts'
+import { findDamagedRates } from '../../rates/rate-sums.ts'
 import { type CheckOptions, checkBlobs, checkDatabase } from './check.ts'
 import { type DamagedFiles, openDamagedFiles } from './damaged-files.ts'
 import { type Manifest, readManifest } from './manifest.ts'
@@ -62,6 +63,8 @@ export type RestoredData = {
   nextId: number
   /** Names of active keys and tokens, including those revoked after the backup. */
   active: { keys: string[]; tokens: string[] }
+  /** Rates that differ from their sums, a line each. They were damaged when the backup was made. */
+  damagedRates: string[]
   /** Error of the note in the set about ids of this restore; undefined: it was written. */
   unnoted: string | undefined
 }
@@ -192,11 +195,13 @@ async function finish(
   { epoch, counters, schema }: RenewedFile,
 ): Promise<RestoredData> {
   let active: RestoredData['active']
+  let damagedRates: string[]
   let omitted: RestoredData['leftOut']
   const documents: LostDocument[] = []
   const { db, close } = inspectDatabase(dataFolder.database, { live: false })
   try {
     active = await selectActive(db, now)
+    damagedRates = (await findDamagedRates(db)).map(({ message }) => message)
     for (const one of leftOut) {
       const copy =
         one.kind === 'altered' ? await damaged?.copyAltered(backup.blobsDir, one.sha256) : undefined
@@ -218,7 +223,7 @@ async function finish(
   const unnoted = await writeRestoreNote(dirname(backup.blobsDir), counters) // unused ids do no harm
   await dataFolder.publish()
   const nextId = (counters.documents ?? 0) + 1
-  return { blobs, lost, leftOut: omitted, schema, nextId, active, unnoted }
+  return { blobs, lost, leftOut: omitted, schema, nextId, active, damagedRates, unnoted }
 }
 
 async function selectActive(db: ReadDb, now: Date): Promise<RestoredData['active']> {

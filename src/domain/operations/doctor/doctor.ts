@@ -21,6 +21,7 @@ import { TIME_ZONE } from '../../../values/dates.ts'
 import { sizeText } from '../../../values/sizes.ts'
 import { collectGarbage } from '../../documents/gc.ts'
 import { activeProviders, selectActiveProviders } from '../../rates/active-providers.ts'
+import { acceptDamagedPart } from '../../rates/rate-sums.ts'
 import { isServed } from '../backup/data-dir-files.ts'
 import { readManifest } from '../backup/manifest.ts'
 import { findBackup, isOnSameDisk } from '../backup/set.ts'
@@ -32,6 +33,7 @@ import { examineHooks } from './hooks.ts'
 import { examineIndicators } from './indicators.ts'
 import { examineMailboxes } from './mailboxes.ts'
 import { examineRates } from './rates.ts'
+import { examineSums } from './sums.ts'
 import { correctUsage, noteUsage } from './usage.ts'
 
 export type RepairResult = { contents: number; temporary: number }
@@ -58,6 +60,8 @@ export async function examine(request: DoctorRequest): Promise<Examination> {
     if (database && sound) {
       providers = await selectActiveProviders(database.db, request.providers)
       await examineRates(database.db, { ...request, providers }, report)
+      if (database.schema === SCHEMA_VERSION)
+        await examineSums(database.db, { ...request, providers }, report)
       await examineDirectory(database.db, report)
       await noteSyncs(database, { providers, isSyncing: () => isLocked(dataDir, 'sync.lock') }, report)
       await noteUsage(database, report)
@@ -89,6 +93,33 @@ export async function examine(request: DoctorRequest): Promise<Examination> {
  * @throws AppError `failed` when a server is running or the database is damaged
  */
 export async function repair(dataDir: string): Promise<RepairResult> {
+  return whileStopped(dataDir, async (database) => {
+    if ((await database.faults()).length > 0) {
+      throw new AppError('failed', 'nothing was removed, because the database is damaged', {
+        advice: { about: 'damage' },
+      })
+    }
+    const { contents, temporary } = await repairData(dataDir)
+    return { contents, temporary: temporary + removeUnfinishedCopies(dataDir) }
+  })
+}
+
+/**
+ * Accepts the rows of a damaged part of a series.
+ * @throws AppError `failed` when a server is running, or for a part that is not damaged
+ */
+export async function acceptRates(dataDir: string, seriesId: number, part: string): Promise<void> {
+  await whileStopped(dataDir, async () => {
+    const db = openDatabase(dataDir, { mustExist: true })
+    await acceptDamagedPart(db, { seriesId, part, now: new Date() }).finally(() => db.destroy())
+  })
+}
+
+/** Calls `work` under the lock of a server. @throws AppError `failed` when one is running, or for an older schema */
+async function whileStopped<T>(
+  dataDir: string,
+  work: (database: InspectedDatabase) => Promise<T>,
+): Promise<T> {
   const database = inspectDatabase(join(dataDir, DATABASE_FILE), { live: true })
   try {
     const lock = takeFileLock(dataDir, 'serve.lock')
@@ -101,13 +132,7 @@ export async function repair(dataDir: string): Promise<RepairResult> {
           `${dataDir} is of schema ${database.schema}: start the server once, it upgrades it`,
         )
       }
-      if ((await database.faults()).length > 0) {
-        throw new AppError('failed', 'nothing was removed, because the database is damaged', {
-          advice: { about: 'damage' },
-        })
-      }
-      const { contents, temporary } = await repairData(dataDir)
-      return { contents, temporary: temporary + removeUnfinishedCopies(dataDir) }
+      return await work(database)
     } finally {
       lock.release()
     }

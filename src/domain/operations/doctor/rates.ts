@@ -20,6 +20,7 @@ import {
 import { canonicalDecimal } from '../../../values/decimal.ts'
 import { findGaps, type Interval, toIntervals } from '../../../values/intervals.ts'
 import { benchmarkSide, dueDay, isBenchmark, staleness } from '../../rates/freshness.ts'
+import { seriesName } from '../../rates/rate-sums.ts'
 import { findOpinionReport } from '../../rates/second-opinion.ts'
 import { examineParities } from './cross-checks.ts'
 import type { Report } from './examination.ts'
@@ -202,8 +203,4 @@ async function examineFreshness(
     if (fault) report.finding('rates', fault, { about: 'failed-sync' })
     else report.note(`the newest ${rate_type} of the ${noun} is of ${side.newest}`)
   }
-}
-
-function seriesName({ id, base_currency, quote_currency, rate_type }: SeriesRow): string {
-  return `series ${id} (${base_currency}/${quote_currency} ${rate_type})`
 }

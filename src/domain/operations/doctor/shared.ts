@@ -29,6 +29,7 @@ import { examineHooks } from './hooks.ts'
 import { examineIndicators } from './indicators.ts'
 import { examineMailboxes } from './mailboxes.ts'
 import { examineRates } from './rates.ts'
+import { examineSums } from './sums.ts'
 import { noteUsage } from './usage.ts'
 
 export type SharedRequest = Pick<DoctorRequest, 'providers' | 'signal' | 'beforeRecheck' | 'progress'> & {
@@ -60,6 +61,7 @@ export async function examineShared(request: SharedRequest): Promise<Examination
     const clock = engine.clock
     const providers = await selectActiveProviders(database.db, request.providers)
     await examineRates(database.db, { clock, providers }, report)
+    await examineSums(database.db, { clock, providers }, report)
     await examineDirectory(database.db, report)
     await noteSyncs(database, { providers }, report)
     await noteUsage(database, { ...report, note: (message) => report.note(message) }) // without advice: `--repair` works on data directories only
