@@ -142,3 +142,10 @@ export function isInRange(value: string, low: string, high: string): boolean {
   const exact = new Exact(value)
   return exact.greaterThanOrEqualTo(low) && exact.lessThanOrEqualTo(high)
 }
+
+/** Returns true when neither of two positive decimals is more than `factor` times the other. */
+export function withinFactor(a: string, b: string, factor: bigint): boolean {
+  if (a === b) return true
+  const [first = 0n, second = 0n] = toUnits([a, b]).units
+  return first <= second * factor && second <= first * factor
+}

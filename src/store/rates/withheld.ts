@@ -1,0 +1,57 @@
+// Published values that were not stored, because they are too far from others (decisions 2.6).
+
+import type { Window } from '../../providers/provider.ts'
+import type { IsoDate } from '../../values/dates.ts'
+import { splitBatches } from '../batches.ts'
+import type { ReadDb, Row, WriteDb } from '../tables.ts'
+
+const ROWS_AT_ONCE = 500
+
+export type WithheldRate = Row<'withheld_rates'>
+
+/** Selects the withheld values of some series, or of all, by series and day. */
+export function selectWithheld(
+  db: ReadDb,
+  { ids, days }: { ids?: readonly number[]; days?: Window } = {},
+): Promise<WithheldRate[]> {
+  let query = db.selectFrom('withheld_rates').selectAll().orderBy('series_id').orderBy('rate_date')
+  if (ids) query = query.where('series_id', 'in', [...ids])
+  if (days) query = query.where('rate_date', '>=', days.from).where('rate_date', '<=', days.to)
+  return query.execute()
+}
+
+/** Replaces the withheld values of some series in a window. */
+export async function replaceWithheld(
+  db: WriteDb,
+  ids: readonly number[],
+  window: Window,
+  rows: readonly WithheldRate[],
+): Promise<void> {
+  const inWindow = db.deleteFrom('withheld_rates').where('series_id', 'in', [...ids])
+  await inWindow.where('rate_date', '>=', window.from).where('rate_date', '<=', window.to).execute()
+  for (const some of splitBatches(rows, ROWS_AT_ONCE))
+    await db.insertInto('withheld_rates').values(some).execute()
+}
+
+/** Deletes withheld values and empty days after a day. */
+export async function deleteLaterDoubts(db: WriteDb, day: IsoDate): Promise<void> {
+  await db.deleteFrom('withheld_rates').where('rate_date', '>', day).execute()
+  await db.deleteFrom('empty_days').where('rate_date', '>', day).execute()
+}
+
+/** Deletes withheld values of a series that are stored meanwhile. */
+export async function deleteStoredWithheld(db: WriteDb, id: number): Promise<void> {
+  await db
+    .deleteFrom('withheld_rates')
+    .where('series_id', '=', id)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('rates')
+          .select('rates.series_id')
+          .whereRef('rates.series_id', '=', 'withheld_rates.series_id')
+          .whereRef('rates.rate_date', '=', 'withheld_rates.rate_date')
+          .whereRef('rates.value', '=', 'withheld_rates.value'),
+      ),
+    )
+    .execute()
+}

@@ -1,0 +1,262 @@
+// Finds the values of an answer that are too far from others of their series to be stored (decisions 2.6). Pure. A wrong
+// answer may be ten times too high for a day or as a whole; a new currency divides all later values.
+
+import type { WithheldRate } from '../../store/rates/withheld.ts'
+import type { FarReference } from '../../store/tables.ts'
+import { dayNumber, type IsoDate } from '../../values/dates.ts'
+import { isInRange, product, ratio, withinFactor } from '../../values/decimal.ts'
+import type { AcceptedRate } from './accept.ts'
+
+/** Days within which values are compared. */
+export const NEAR_DAYS = 31
+/** Days within which today's plausible range is valid, and a stored value replaces it. */
+const RANGE_DAYS = 366
+const FAR = 5n
+const ALIKE = 2n
+const CONFIRMING_DAYS = 3
+
+type Value = { rate_date: IsoDate; value: string }
+
+/** One series with an answer to judge. */
+export type SeriesAnswer = {
+  /** Stored values from 31 days before the window to 31 days after it. */
+  stored: readonly Value[]
+  /** Day of the newest stored value. */
+  newestDay: IsoDate | undefined
+  /** Withheld values of the same days. */
+  withheld: readonly WithheldRate[]
+  answer: readonly Omit<AcceptedRate, 'code'>[]
+  runId: number
+  /** Day whose value the operator accepts. */
+  acceptedDay: IsoDate | undefined
+  /** Plausible values of today. */
+  range: { low: string; high: string } | undefined
+  today: IsoDate
+}
+
+/** Value to withhold, with the run that read it first. `reference`: the value that it is far from. */
+export type FarValue = Omit<AcceptedRate, 'code'> & {
+  farFrom: FarReference
+  runId: number
+  reference: Value | undefined
+}
+
+/** `trusted`: stored, or near a stored value. `answer`: in the answer, which `runId` read first. */
+type Entry = Value & {
+  number: number
+  isTrusted: boolean
+  runId: number | undefined
+  farFrom: FarReference | undefined
+  answer: Omit<AcceptedRate, 'code'> | undefined
+}
+
+/** Consecutive entries, each near the one before it. */
+type Level = { entries: Entry[]; isTrusted: boolean }
+
+/** Returns the values of an answer that are not to be stored. */
+export function findFarValues(facts: SeriesAnswer): FarValue[] {
+  const { entries, contradictions } = listEntries(facts)
+  if (contradictions.length === 0 && entries.every(({ isTrusted }) => isTrusted)) return []
+  // An answer that contradicts a stored value confirms nothing.
+  const levels = splitLevels(entries, contradictions.length === 0)
+  const clusters = splitClusters(levels)
+  return [...contradictions, ...clusters.flatMap((cluster) => farOfCluster(cluster, facts))]
+}
+
+function listEntries({ stored, withheld, answer, runId, acceptedDay }: SeriesAnswer) {
+  const byDay = new Map<IsoDate, Entry>()
+  const contradictions: FarValue[] = []
+  const rows = new Map(withheld.map((one) => [one.rate_date, one]))
+  const add = (one: Value, facts: Partial<Entry>) =>
+    byDay.set(one.rate_date, {
+      ...{ rate_date: one.rate_date, value: one.value, number: dayNumber(one.rate_date) },
+      ...{ isTrusted: false, runId: undefined, farFrom: undefined, answer: undefined, ...facts },
+    })
+  for (const row of withheld) add(row, { runId: row.run_id, farFrom: row.far_from })
+  for (const one of stored) add(one, { isTrusted: true })
+  for (const one of answer) {
+    const value = { rate_date: one.day, value: one.value }
+    const before = byDay.get(one.day)
+    const row = rows.get(one.day)
+    const firstRun = row?.value === one.value ? row.run_id : runId
+    if (!before?.isTrusted || one.day === acceptedDay) {
+      add(value, { isTrusted: one.day === acceptedDay, runId: firstRun, answer: one })
+    } else if (withinFactor(one.value, before.value, FAR)) add(value, { isTrusted: true, answer: one })
+    else contradictions.push({ ...one, farFrom: 'neighbour', runId: firstRun, reference: before })
+  }
+  return { entries: [...byDay.values()].sort((a, b) => a.number - b.number), contradictions }
+}
+
+/** Splits entries at each jump, and at gaps of more than 31 days. */
+function splitLevels(entries: readonly Entry[], confirms: boolean): Level[] {
+  const levels: Level[] = []
+  for (const [at, entry] of entries.entries()) {
+    const before = entries[at - 1]
+    const level = levels.at(-1)
+    if (before && level && isLinked(before, entry)) level.entries.push(entry)
+    else levels.push({ entries: [entry], isTrusted: false })
+  }
+  const joined: Level[] = []
+  for (const [at, level] of levels.entries()) {
+    const last = joined.at(-1)
+    const before = levels[at - 1]
+    if (confirms && last && before && isNewCurrency(before, level, levels[at - 2], levels[at + 1]))
+      last.entries.push(...level.entries)
+    else joined.push({ entries: [...level.entries], isTrusted: false })
+  }
+  for (const level of joined) level.isTrusted = level.entries.some(({ isTrusted }) => isTrusted)
+  return joined
+}
+
+function isLinked(before: Entry, entry: Entry): boolean {
+  return isClose(before, entry) && withinFactor(before.value, entry.value, FAR)
+}
+
+function isClose(before: Entry | undefined, entry: Entry | undefined): boolean {
+  return before !== undefined && entry !== undefined && entry.number - before.number <= NEAR_DAYS
+}
+
+/**
+ * Returns true where one answer has three days before a jump, and three days after the first one that is beyond it. A
+ * level between two others that are alike is an error, and no currency.
+ */
+function isNewCurrency(
+  before: Level,
+  after: Level,
+  earlier: Level | undefined,
+  later: Level | undefined,
+): boolean {
+  const last = before.entries.at(-1) as Entry
+  const first = after.entries[0] as Entry
+  const old = before.entries.slice(-CONFIRMING_DAYS)
+  const fresh = after.entries.slice(0, CONFIRMING_DAYS + 1)
+  const areAlike = (some: readonly Entry[], other: Entry) =>
+    some.every(({ answer, value }) => answer && withinFactor(value, other.value, ALIKE))
+  const returns = (one: Entry | undefined, edge: Entry | undefined, other: Entry) =>
+    one !== undefined &&
+    (isClose(one, edge) || isClose(edge, one)) &&
+    withinFactor(one.value, other.value, FAR)
+  return (
+    isClose(last, first) &&
+    old.length === CONFIRMING_DAYS &&
+    fresh.length === CONFIRMING_DAYS + 1 &&
+    areAlike(old, last) &&
+    areAlike(fresh, first) &&
+    !returns(earlier?.entries.at(-1), before.entries[0], first) &&
+    !returns(later?.entries[0], after.entries.at(-1), last)
+  )
+}
+
+/** Groups levels with at most 31 days between one and the next. */
+function splitClusters(levels: readonly Level[]): Level[][] {
+  const clusters: Level[][] = []
+  for (const [at, level] of levels.entries()) {
+    const isNext = isClose(levels[at - 1]?.entries.at(-1), level.entries[0])
+    if (isNext) clusters.at(-1)?.push(level)
+    else clusters.push([level])
+  }
+  return clusters
+}
+
+function farOfCluster(cluster: readonly Level[], facts: SeriesAnswer): FarValue[] {
+  const isAnchored = cluster.some(({ isTrusted }) => isTrusted)
+  const judged = new Set(isAnchored ? [] : cluster.flatMap(({ entries }) => entries.filter(isOfRange(facts))))
+  const isPlausible = ({ value }: Entry) =>
+    facts.range !== undefined &&
+    isInRange(value, ratio([facts.range.low], [String(FAR)]), product(facts.range.high, String(FAR)))
+  const plausible = cluster.filter(({ entries }) => {
+    const held = entries.filter((one) => judged.has(one))
+    return held.length > 0 && held.every(isPlausible)
+  })
+  const isRange =
+    judged.size > 0 || cluster.some(({ entries }) => entries.some((one) => one.farFrom === 'range'))
+  const hasRows = cluster.some(({ entries }) => entries.some((one) => !one.answer))
+  // Without a stored value the longest plausible level is the right one.
+  const candidates = judged.size > 0 ? plausible : isRange || hasRows ? [] : cluster
+  if (!isAnchored) trustLongest(candidates)
+  trustNearLevels(cluster)
+  confirmLaterLevels(cluster)
+  trustNearLevels(cluster)
+  const trusted = cluster.filter(({ isTrusted }) => isTrusted)
+  return cluster
+    .filter(({ isTrusted }) => !isTrusted)
+    .flatMap((level) =>
+      level.entries.flatMap(({ answer, runId = facts.runId, number }) => {
+        const farFrom = trusted.length === 0 && isRange ? 'range' : 'neighbour'
+        const reference = nearestEntry(trusted, number)
+        return answer ? [{ ...answer, farFrom, runId, reference } satisfies FarValue] : []
+      }),
+    )
+}
+
+/** Returns a test of days that are held against the plausible range. */
+function isOfRange({ range, newestDay, today }: SeriesAnswer): (entry: Entry) => boolean {
+  const first = dayNumber(today) - RANGE_DAYS
+  const newest = newestDay === undefined ? Number.NEGATIVE_INFINITY : dayNumber(newestDay)
+  return ({ number }) => range !== undefined && number >= first && newest < number - RANGE_DAYS
+}
+
+function trustLongest([first, ...others]: readonly Level[]): void {
+  if (!first) return
+  const isLonger = (one: Level, other: Level) => one.entries.length > other.entries.length
+  others.reduce((longest, one) => (isLonger(one, longest) ? one : longest), first).isTrusted = true
+}
+
+/** Trusts each level that is near the nearest trusted value. */
+function trustNearLevels(cluster: readonly Level[]): void {
+  for (let isChanged = true; isChanged; ) {
+    isChanged = false
+    for (const [at, level] of cluster.entries()) {
+      if (level.isTrusted || !isNearTrusted(cluster, at)) continue
+      level.isTrusted = true
+      isChanged = true
+    }
+  }
+}
+
+function isNearTrusted(cluster: readonly Level[], at: number): boolean {
+  const { entries } = cluster[at] as Level
+  const [first, last] = [entries[0] as Entry, entries.at(-1) as Entry]
+  const left = cluster
+    .slice(0, at)
+    .findLast(({ isTrusted }) => isTrusted)
+    ?.entries.at(-1)
+  const right = cluster.slice(at + 1).find(({ isTrusted }) => isTrusted)?.entries[0]
+  const gaps = {
+    left: left ? first.number - left.number : Number.POSITIVE_INFINITY,
+    right: right ? right.number - last.number : Number.POSITIVE_INFINITY,
+  }
+  const isNear = (one: Entry | undefined, edge: Entry) =>
+    one !== undefined && withinFactor(one.value, edge.value, FAR)
+  return (gaps.left <= gaps.right && isNear(left, first)) || (gaps.right <= gaps.left && isNear(right, last))
+}
+
+/** Trusts levels after the last trusted value, once three later days that other runs read first are alike. */
+function confirmLaterLevels(cluster: readonly Level[]): void {
+  const end = cluster.findLastIndex(({ isTrusted }) => isTrusted)
+  if (end < 0) return
+  const later = cluster.slice(end + 1)
+  const entries = later.flatMap((level) => level.entries)
+  for (const level of later)
+    level.isTrusted = level.entries.some((one) => one.answer && isConfirmed(one, entries))
+}
+
+function isConfirmed(one: Entry, entries: readonly Entry[]): boolean {
+  let count = 0
+  for (const other of entries) {
+    if (other.number <= one.number || other.runId === one.runId) continue
+    if (withinFactor(one.value, other.value, ALIKE)) count += 1
+    if (count === CONFIRMING_DAYS) return true
+  }
+  return false
+}
+
+function nearestEntry(trusted: readonly Level[], number: number): Entry | undefined {
+  let nearest: Entry | undefined
+  for (const { entries } of trusted) {
+    for (const one of entries) {
+      if (!nearest || Math.abs(one.number - number) < Math.abs(nearest.number - number)) nearest = one
+    }
+  }
+  return nearest
+}
