@@ -6,12 +6,13 @@ import { AppError } from '../runtime/errors.ts'
 import { selectCoverage } from '../store/rates/coverage.ts'
 import { selectProviders } from '../store/rates/providers.ts'
 import { selectNewestDays } from '../store/rates/rates.ts'
-import { selectProviderSeries } from '../store/rates/series.ts'
+import { type SeriesRow, selectProviderSeries } from '../store/rates/series.ts'
 import { INTERRUPTED, type RunEnd } from '../store/rates/sync-runs.ts'
+import { selectWithheld } from '../store/rates/withheld.ts'
 import type { CoverageKind, SyncStatus, SyncTrigger, WriteDb } from '../store/tables.ts'
 import { addDays, type Clock, currentDay } from '../values/dates.ts'
 import { createProblems, type Problems } from './problems.ts'
-import type { RunContext, SyncProgress } from './state.ts'
+import type { AcceptedJump, RunContext, SyncProgress } from './state.ts'
 
 const MAX_MESSAGE = 2000
 /** Limit of requests around unsynchronized days, for a run without a waiting person (decisions 2.6). */
@@ -27,9 +28,10 @@ export function newTotals(extraRequests = EXTRA_REQUESTS) {
 export async function loadContext(
   db: WriteDb,
   provider: Provider,
-  { clock, trigger }: { clock: Clock; trigger: SyncTrigger },
+  request: { clock: Clock; trigger: SyncTrigger; acceptedJump?: AcceptedJump | undefined },
   onStored: (progress: SyncProgress) => Promise<void>,
 ): Promise<Omit<RunContext, 'runId' | 'lock'>> {
+  const { clock, trigger, acceptedJump } = request
   const row = (await selectProviders(db)).find(({ code }) => code === provider.code)
   if (!row) throw new AppError('failed', `the provider ${provider.code} is not in the database`)
   const today = currentDay(clock, provider.timeZone)
@@ -52,6 +54,8 @@ export async function loadContext(
     },
     firstValues: new Map(series.flatMap(({ id, first_data_date: day }) => (day ? [[id, day]] : []))),
     newestValues: await selectNewestDays(db),
+    withheldDays: await loadWithheldDays(db, series),
+    acceptedJump,
     answered: new Map(),
     reread: new Set(),
     unconfirmed: new Set(),
@@ -62,6 +66,12 @@ export async function loadContext(
     refused: new Set(),
     onStored,
   }
+}
+
+async function loadWithheldDays(db: WriteDb, series: readonly SeriesRow[]) {
+  const rows = await selectWithheld(db, { ids: series.map(({ id }) => id) })
+  const byId = Map.groupBy(rows, ({ series_id }) => series_id)
+  return new Map([...byId].map(([id, some]) => [id, some.map(({ rate_date }) => rate_date)]))
 }
 
 /** Returns `ok` without problems, and `parcial` with problems and at least one answer (decisions 2.10). */

@@ -23,7 +23,7 @@ import type { HistoryProgress, RunProgress } from './progress.ts'
 import { finishRun } from './publication.ts'
 import { addNotices, loadContext, runProblems, runStatus, unsynchronizedProblem } from './run-context.ts'
 import { GAVE_WAY } from './run-queue.ts'
-import type { RunContext, SyncProgress } from './state.ts'
+import type { AcceptedJump, RunContext, SyncProgress } from './state.ts'
 import { plannedRange, readEverything, readRange } from './windows/order.ts'
 import { healYears } from './windows/repairs.ts'
 
@@ -31,6 +31,8 @@ export type SyncRequest = {
   trigger: SyncTrigger
   /** Days to read. Undefined: the newest days, then the missing ones. */
   range: Window | undefined
+  /** Accepts the value of a day, however far it is from others. The range is that day. */
+  acceptedJump?: AcceptedJump | undefined
   signal: AbortSignal
   /** Called after each committed chunk. */
   progress?: (progress: SyncProgress & RunProgress) => void
@@ -227,7 +229,7 @@ async function openRun(
   { settings, lock }: { settings: ProviderSettings | { unreadable: unknown }; lock: Lock },
 ): Promise<{ context: RunContext; meter: Meter }> {
   const { db, clock } = deps
-  const loaded = await loadContext(db, provider, { clock, trigger: request.trigger }, async (progress) => {
+  const loaded = await loadContext(db, provider, { clock, ...request }, async (progress) => {
     await deps.onCommit()
     request.progress?.({ ...progress, ...meter.progress() })
   })

@@ -12,6 +12,8 @@ import type { Problems } from './problems.ts'
 /** Last stored window. */
 export type SyncProgress = { group: string; window: Window }
 
+export type AcceptedJump = { seriesId: number; day: IsoDate }
+
 export type RunContext = {
   readonly db: WriteDb
   readonly provider: Provider
@@ -30,6 +32,10 @@ export type RunContext = {
   firstValues: Map<number, IsoDate>
   /** Day of the newest stored value by series. */
   newestValues: Map<number, IsoDate>
+  /** Days of withheld values by series, ascending. */
+  withheldDays: Map<number, readonly IsoDate[]>
+  /** Day of a series whose value the operator accepts. */
+  acceptedJump: AcceptedJump | undefined
   /** Days answered in this run by series. */
   answered: Map<number, readonly Interval[]>
   /** Series with stored values that this run read again. */

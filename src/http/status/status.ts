@@ -106,12 +106,12 @@ const FailureOut = v.pipe(
   v.object({
     code: v.picklist([
       ...(['unreachable', 'timeout', 'tls', 'http_status', 'not_understood', 'token_refused'] as const),
-      ...(['row_rejected', 'interrupted', 'disk_full', 'other'] as const),
+      ...(['row_rejected', 'value_withheld', 'interrupted', 'disk_full', 'other'] as const),
     ]),
     of: withDescription(v.string(), 'The indicator, the table or the provider'),
     host: withDescription(v.optional(v.string()), 'With unreachable, timeout and tls'),
     status: withDescription(v.optional(Integer), 'With http_status'),
-    count: withDescription(v.optional(Integer), 'With row_rejected: the number of values'),
+    count: withDescription(v.optional(Integer), 'With row_rejected and value_withheld: the number of values'),
   }),
   v.title('SyncFailure'),
 )

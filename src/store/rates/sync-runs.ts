@@ -61,6 +61,7 @@ export type SyncFailure = {
     | 'not_understood'
     | 'token_refused'
     | 'row_rejected'
+    | 'value_withheld'
     | 'interrupted'
     | 'disk_full'
     | 'other'

@@ -10,10 +10,11 @@ const ROWS_AT_ONCE = 500
 export type WithheldRate = Row<'withheld_rates'>
 
 /** Selects the withheld values of some series, or of all, by series and day. */
-export function selectWithheld(
+export async function selectWithheld(
   db: ReadDb,
   { ids, days }: { ids?: readonly number[]; days?: Window } = {},
 ): Promise<WithheldRate[]> {
+  if (ids?.length === 0) return []
   let query = db.selectFrom('withheld_rates').selectAll().orderBy('series_id').orderBy('rate_date')
   if (ids) query = query.where('series_id', 'in', [...ids])
   if (days) query = query.where('rate_date', '>=', days.from).where('rate_date', '<=', days.to)

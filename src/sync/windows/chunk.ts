@@ -8,10 +8,10 @@ import { raiseRevision } from '../../store/meta.ts'
 import { takeInstant } from '../../store/rates/change-log.ts'
 import { replaceCoverage } from '../../store/rates/coverage.ts'
 import { openRateWriter, type RateWriter } from '../../store/rates/rate-writer.ts'
-import { selectRates } from '../../store/rates/rates.ts'
+import { type StoredRate, selectRates } from '../../store/rates/rates.ts'
 import { insertSeries, type SeriesRow, selectProviderSeries } from '../../store/rates/series.ts'
 import type { WriteDb } from '../../store/tables.ts'
-import { addDays, earliest, latest } from '../../values/dates.ts'
+import { earliest, latest } from '../../values/dates.ts'
 import { addInterval, type Interval } from '../../values/intervals.ts'
 import type { Problem } from '../problems.ts'
 import { recordNewDays } from '../publication.ts'
@@ -19,8 +19,9 @@ import { catalogueEntry, enabledSeries, type RunState, seriesCurrency } from '..
 import { type AcceptedRate, type Changes, isQuotedInversely, validateRows } from './accept.ts'
 import { COVERAGE_KINDS, type Coverages, extendCoverage, reduceCoverage } from './answer-coverage.ts'
 import { answersSeries, fetchWindow, type Reading, type Unsynchronized } from './fetch-window.ts'
-import { describeJumps, findJumps, JUMP_DAYS } from './jumps.ts'
+import { describeJumps, findJumps } from './jumps.ts'
 import { compareOrRepair, unconfirmedYears } from './repairs.ts'
+import { daysAround, withholdFarValues } from './withholding.ts'
 
 const UNKNOWN_LISTED = 10 // each is a log line in every run
 
@@ -149,6 +150,10 @@ function applyResult(state: RunState, window: Window, result: StoredReading): vo
     state.firstValues.set(id, earliest(from, state.firstValues.get(id) ?? from))
     state.newestValues.set(id, latest(to, state.newestValues.get(id) ?? to))
   }
+  for (const [id, days] of result.withheldDays) {
+    const others = (state.withheldDays.get(id) ?? []).filter((day) => day < window.from || day > window.to)
+    state.withheldDays.set(id, [...others, ...days].sort())
+  }
   for (const id of result.refused) state.refused.add(id)
   for (const id of result.reread) state.reread.add(id)
   for (const year of result.unconfirmed) state.unconfirmed.add(year)
@@ -205,17 +210,31 @@ async function storeReading(
   const idByCode = new Map(
     requested.filter(({ id }) => !refused.has(id)).map((one) => [one.external_code, one.id]),
   )
-  const accepted = validated.accepted.filter(({ code }) => idByCode.has(code))
-
-  const before = await selectRates(trx, [...idByCode.values()], window)
+  const stored = await selectRates(trx, [...idByCode.values()], daysAround(window))
+  const withholding = await withholdFarValues(trx, state, group, {
+    series: requested.filter(({ id }) => !refused.has(id)),
+    accepted: validated.accepted.filter(({ code }) => idByCode.has(code)),
+    ...{
+      stored,
+      window,
+      answersSeries: (code) => answersSeries(reading, code),
+      of: indicator ?? group.table,
+    },
+  })
+  const { accepted } = withholding
+  problems.push(...withholding.problems)
+  const before = stored.filter(({ rate_date: day }) => day >= window.from && day <= window.to)
   const changes = await compareOrRepair(trx, accepted, idByCode, { before, written: writer.changedIds })
   await writer.store(changes.writes, before, now.getTime())
   const replacement = { replaced_at: now.toISOString(), run_id: state.runId }
   await recordNewDays(trx, state, changes.writes, before)
-  problems.push(...(await jumpProblems(trx, state, group, { requested, window, writes: changes.writes })))
+  problems.push(...jumpProblems(state, group, { requested, stored, writes: changes.writes }))
   await writer.insertRevisions(changes.revisions.map((one) => ({ ...one, ...replacement })))
 
-  const covered = extendCoverage(state, idByCode, { reading, validated, accepted, before, changes, window })
+  const { days: withheldDays } = withholding
+  const covered = extendCoverage(state, idByCode, {
+    ...{ reading, validated, accepted, before, changes, window, withheldDays },
+  })
   for (const kind of COVERAGE_KINDS) await replaceCoverage(trx, kind, covered[kind], now.getTime())
   return {
     covered,
@@ -227,6 +246,7 @@ async function storeReading(
     values: valueDays(accepted, idByCode),
     reread: new Set(before.map(({ series_id }) => series_id)),
     unconfirmed: unconfirmedYears(accepted, idByCode, { before, writes: changes.writes }),
+    withheldDays,
     problems,
     counts: changes,
     hasRows: rows.length > 0,
@@ -234,17 +254,15 @@ async function storeReading(
 }
 
 /** Names new values of an optional provider that are far from the ones before them. */
-async function jumpProblems(
-  trx: WriteDb,
+function jumpProblems(
   { provider }: RunState,
   group: SeriesGroup,
-  chunk: { requested: readonly SeriesRow[]; window: Window; writes: Changes['writes'] },
-): Promise<Problem[]> {
-  const { requested, window, writes } = chunk
+  chunk: { requested: readonly SeriesRow[]; stored: readonly StoredRate[]; writes: Changes['writes'] },
+): Problem[] {
+  const { requested, stored, writes } = chunk
   if (!provider.isOptional || writes.length === 0) return []
   const names = new Map(requested.map((one) => [one.id, `${one.base_currency}/${one.quote_currency}`]))
-  const days = { from: addDays(window.from, -JUMP_DAYS), to: addDays(window.to, JUMP_DAYS) }
-  const jumps = findJumps(await selectRates(trx, [...names.keys()], days), writes)
+  const jumps = findJumps(stored, writes)
   return describeJumps(group.name, jumps, names).map((message) => ({ message }))
 }
 

@@ -1,12 +1,12 @@
-// Values of an optional source that are far from the one before them: a redenominated currency, or a wrong column. The
-// value is stored as published, and the message of the run names it.
+// Stored values of an optional source that are more than 20 percent from the one before them. The value is stored as
+// published, and the message of the run names it. Beyond a factor of five it is withheld (far-values.ts).
 
 import type { StoredRate } from '../../store/rates/rates.ts'
 import { addDays } from '../../values/dates.ts'
 import { isInRange, product } from '../../values/decimal.ts'
 
 /** Days within which a value is compared with the one before it. */
-export const JUMP_DAYS = 15
+const JUMP_DAYS = 15
 const NAMED = 3
 
 type JumpValue = Pick<StoredRate, 'series_id' | 'rate_date' | 'value'>
@@ -16,13 +16,14 @@ export type Jump = { before: JumpValue; after: JumpValue }
 
 /**
  * Finds neighbours that differ by more than 20 percent, where one of both was written, at most 15 days apart.
- * `stored`: in any order.
+ * `stored`: values before the writes, in any order.
  */
 export function findJumps(stored: readonly JumpValue[], writes: readonly JumpValue[]): Jump[] {
   const valueKey = ({ series_id, rate_date }: JumpValue) => `${series_id} ${rate_date}`
   const newKeys = new Set(writes.map(valueKey))
+  const all = [...stored.filter((one) => !newKeys.has(valueKey(one))), ...writes]
   const jumps: Jump[] = []
-  for (const values of Map.groupBy(stored, ({ series_id }) => series_id).values()) {
+  for (const values of Map.groupBy(all, ({ series_id }) => series_id).values()) {
     const byDay = values.toSorted((a, b) => (a.rate_date < b.rate_date ? -1 : 1))
     for (const [at, after] of byDay.entries()) {
       const before = byDay[at - 1]

@@ -11,6 +11,7 @@ import { enabledSeries, type RunContext, type RunState, seriesCurrency } from '.
 import { type ChunkResult, narrowGroup, syncChunk } from './chunk.ts'
 import { findBeginning, nextWindow, pendingDays, REREAD_DAYS } from './plan.ts'
 import { readNewestDays, tableHoles, type Walk, walk } from './walk.ts'
+import { withDaysAroundWithheld } from './withholding.ts'
 
 const SINGLE_SERIES_DAYS = 366
 
@@ -206,7 +207,8 @@ export function remainingDays(
     state.tomorrow,
   )
   const requested = [...(state.answered.get(id) ?? []), ...(state.unsynchronized.get(id) ?? [])]
-  const todo = requested.reduce(subtractInterval, pending)
+  const withheld = withDaysAroundWithheld(state, id, pending, group.chunkDays)
+  const todo = requested.reduce(subtractInterval, withheld as Interval[])
   // A history with a known first day does not end with an empty year.
   const beginning = group.startsOn === undefined ? findBeginning(history) : undefined
   return beginning === undefined

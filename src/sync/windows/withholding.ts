@@ -1,0 +1,152 @@
+// Withholds far values of an answer, and remembers them with the run that read them first (decisions 2.6). Later runs
+// confirm them, or read other values.
+
+import type { SeriesGroup, Window } from '../../providers/provider.ts'
+import type { StoredRate } from '../../store/rates/rates.ts'
+import type { SeriesRow } from '../../store/rates/series.ts'
+import { replaceWithheld, selectWithheld } from '../../store/rates/withheld.ts'
+import type { WriteDb } from '../../store/tables.ts'
+import { addDays, dayNumber, earliest, type IsoDate, latest } from '../../values/dates.ts'
+import { addInterval, type Interval, subtractInterval } from '../../values/intervals.ts'
+import type { Problem } from '../problems.ts'
+import { catalogueEntry, type RunContext, type RunState } from '../state.ts'
+import type { AcceptedRate } from './accept.ts'
+import { type FarValue, findFarValues, NEAR_DAYS } from './far-values.ts'
+import { REREAD_DAYS } from './plan.ts'
+
+const NAMED = 3
+
+type Answer = {
+  /** Requested series whose answer is stored. */
+  series: readonly SeriesRow[]
+  accepted: readonly AcceptedRate[]
+  /** Stored values of `daysAround(window)`. */
+  stored: readonly StoredRate[]
+  window: Window
+  /** Returns true when the answer covers a series. */
+  answersSeries: (code: string) => boolean
+  /** Indicator or table of the request. */
+  of: string
+}
+
+/** Values to store, and the withheld days of each answered series. */
+export type Withholding = {
+  accepted: AcceptedRate[]
+  days: Map<number, IsoDate[]>
+  problems: Problem[]
+}
+
+/** Returns the days whose values are compared with those of a window. */
+export function daysAround({ from, to }: Window): Window {
+  return { from: addDays(from, -NEAR_DAYS), to: addDays(to, NEAR_DAYS) }
+}
+
+/** Finds the far values of an answer, and writes them to the table of withheld values. */
+export async function withholdFarValues(
+  trx: WriteDb,
+  state: RunState,
+  group: SeriesGroup,
+  { series, accepted, stored, window, answersSeries, of }: Answer,
+): Promise<Withholding> {
+  const ids = series.map(({ id }) => id)
+  const rows = await selectWithheld(trx, { ids, days: daysAround(window) })
+  const byCode = Map.groupBy(accepted, ({ code }) => code)
+  const storedById = Map.groupBy(stored, ({ series_id }) => series_id)
+  const isInWindow = ({ rate_date }: { rate_date: IsoDate }) =>
+    rate_date >= window.from && rate_date <= window.to
+  const days = new Map<number, IsoDate[]>()
+  const withheldRows: typeof rows = []
+  const far: { series: SeriesRow; value: FarValue }[] = []
+  for (const one of series) {
+    const { id, external_code: code } = one
+    const answer = byCode.get(code) ?? []
+    if (answer.length === 0 && !answersSeries(code)) continue
+    const { acceptedJump: jump, today, runId } = state
+    const before = rows.filter(({ series_id }) => series_id === id)
+    const values = findFarValues({
+      ...{ answer, today, runId, stored: storedById.get(id) ?? [], newestDay: state.newestValues.get(id) },
+      withheld: before.filter((row) => !isInWindow(row) || answer.some(({ day }) => day === row.rate_date)),
+      acceptedDay: jump?.seriesId === id ? jump.day : undefined,
+      range: catalogueEntry(state.provider, one)?.plausibleRange,
+    })
+    if (values.length === 0 && !before.some(isInWindow)) continue
+    days.set(id, values.map(({ day }) => day).sort())
+    for (const value of values) {
+      far.push({ series: one, value })
+      withheldRows.push({
+        ...{ series_id: id, rate_date: value.day, value: value.value, rounded_to: value.roundedTo },
+        ...{ far_from: value.farFrom, run_id: value.runId },
+      })
+    }
+  }
+  if (days.size > 0) await replaceWithheld(trx, [...days.keys()], window, withheldRows)
+  const farDays = new Map(
+    [...Map.groupBy(far, ({ series }) => series.external_code)].map(([code, some]) => [
+      code,
+      new Set(some.map(({ value }) => value.day)),
+    ]),
+  )
+  return {
+    accepted: accepted.filter(({ code, day }) => !farDays.get(code)?.has(day)),
+    days,
+    problems: describeFar(state, group, far, of),
+  }
+}
+
+/** Names the newest far values, and counts the others. The failure has the count of all. */
+function describeFar(
+  { provider }: RunState,
+  group: SeriesGroup,
+  far: readonly { series: SeriesRow; value: FarValue }[],
+  of: string,
+): Problem[] {
+  const newest = far.toSorted((a, b) => (a.value.day < b.value.day ? 1 : -1))
+  const words = newest.slice(0, NAMED).map(({ series, value: { day, value, reference, farFrom } }) => {
+    const side = series.rate_type === 'referencia' ? '' : ` ${series.rate_type}`
+    const name = `${series.base_currency}/${series.quote_currency}${side}`
+    const range = catalogueEntry(provider, series)?.plausibleRange
+    const cause = reference
+      ? `more than a factor of 5 from ${reference.value} of ${reference.rate_date}`
+      : farFrom === 'range' && range
+        ? `far from the plausible ${range.low} to ${range.high}`
+        : 'beside other withheld values'
+    return `${group.name}: ${name} of ${day} is ${value}, ${cause}, withheld`
+  })
+  const others = far.length - words.length
+  if (others > 0) words.push(`${group.name}: ${others} more values are withheld`)
+  return words.map((message, at) => ({
+    message,
+    failure: { code: 'value_withheld', of, count: at < NAMED ? 1 : others },
+  }))
+}
+
+/**
+ * Adds the days around withheld values to the days to read: a new currency is confirmed by an answer with days before
+ * and after it. Of a long interval only the newest `longest` days are read, until they are stored.
+ */
+export function withDaysAroundWithheld(
+  { withheldDays, tomorrow }: Pick<RunContext, 'withheldDays' | 'tomorrow'>,
+  id: number,
+  pending: readonly Interval[],
+  longest: number,
+): readonly Interval[] {
+  let result = pending
+  for (const { from, to } of joinNearDays(withheldDays.get(id) ?? [])) {
+    const end = earliest(addDays(to, REREAD_DAYS), tomorrow)
+    const begin = latest(addDays(from, -REREAD_DAYS), addDays(end, 1 - longest))
+    result = addInterval(result, { from: begin, to: end })
+    if (from < begin) result = subtractInterval(result, { from, to: addDays(begin, -1) })
+  }
+  return result
+}
+
+/** Joins days that are at most 31 days apart. */
+function joinNearDays(days: readonly IsoDate[]): Interval[] {
+  const intervals: Interval[] = []
+  for (const day of days) {
+    const last = intervals.at(-1)
+    if (last && dayNumber(day) - dayNumber(last.to) <= NEAR_DAYS) last.to = day
+    else intervals.push({ from: day, to: day })
+  }
+  return intervals
+}
