@@ -41,6 +41,8 @@ export type Advice =
   | { about: 'failed-sync' }
   /** Rows that differ from their sums. `days`: a sync of these days reads them again. */
   | { about: 'damaged-rates'; id: number; part: string; days: { from: string; to: string } | undefined }
+  /** The operator may accept a withheld value. */
+  | { about: 'jump'; series: number; day: string }
   /** Values of later days cannot be valid. */
   | { about: 'later-days'; after: string }
   | { about: 'first-sync' }

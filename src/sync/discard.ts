@@ -8,6 +8,7 @@ import { replaceCoverage, selectCoverage } from '../store/rates/coverage.ts'
 import { openRateWriter } from '../store/rates/rate-writer.ts'
 import { selectRates } from '../store/rates/rates.ts'
 import { selectSeries } from '../store/rates/series.ts'
+import { deleteLaterDoubts } from '../store/rates/withheld.ts'
 import type { ReadDb, WriteDb } from '../store/tables.ts'
 import { addDays, type IsoDate, LATEST_DAY, latest } from '../values/dates.ts'
 import { subtractInterval } from '../values/intervals.ts'
@@ -46,6 +47,7 @@ export function discardRates(deps: LockDeps, after: IsoDate): Promise<LaterRates
 
 async function discardLaterRates(trx: WriteDb, after: IsoDate, clock: Date): Promise<LaterRates> {
   const now = await takeInstant(trx, clock)
+  await deleteLaterDoubts(trx, after)
   const sum = await countLaterRates(trx, after)
   if (sum.series === 0) return sum
   const later = { from: addDays(after, 1), to: LATEST_DAY }

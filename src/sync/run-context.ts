@@ -6,9 +6,9 @@ import { AppError } from '../runtime/errors.ts'
 import { selectCoverage } from '../store/rates/coverage.ts'
 import { selectProviders } from '../store/rates/providers.ts'
 import { selectNewestDays } from '../store/rates/rates.ts'
-import { type SeriesRow, selectProviderSeries } from '../store/rates/series.ts'
+import { selectProviderSeries } from '../store/rates/series.ts'
 import { INTERRUPTED, type RunEnd } from '../store/rates/sync-runs.ts'
-import { selectWithheld } from '../store/rates/withheld.ts'
+import { selectWithheldDays } from '../store/rates/withheld.ts'
 import type { CoverageKind, SyncStatus, SyncTrigger, WriteDb } from '../store/tables.ts'
 import { addDays, type Clock, currentDay } from '../values/dates.ts'
 import { createProblems, type Problems } from './problems.ts'
@@ -54,7 +54,10 @@ export async function loadContext(
     },
     firstValues: new Map(series.flatMap(({ id, first_data_date: day }) => (day ? [[id, day]] : []))),
     newestValues: await selectNewestDays(db),
-    withheldDays: await loadWithheldDays(db, series),
+    withheldDays: await selectWithheldDays(
+      db,
+      series.map(({ id }) => id),
+    ),
     acceptedJump,
     answered: new Map(),
     reread: new Set(),
@@ -66,12 +69,6 @@ export async function loadContext(
     refused: new Set(),
     onStored,
   }
-}
-
-async function loadWithheldDays(db: WriteDb, series: readonly SeriesRow[]) {
-  const rows = await selectWithheld(db, { ids: series.map(({ id }) => id) })
-  const byId = Map.groupBy(rows, ({ series_id }) => series_id)
-  return new Map([...byId].map(([id, some]) => [id, some.map(({ rate_date }) => rate_date)]))
 }
 
 /** Returns `ok` without problems, and `parcial` with problems and at least one answer (decisions 2.10). */

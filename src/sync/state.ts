@@ -32,7 +32,7 @@ export type RunContext = {
   firstValues: Map<number, IsoDate>
   /** Day of the newest stored value by series. */
   newestValues: Map<number, IsoDate>
-  /** Days of withheld values by series, ascending. */
+  /** Days of withheld values without a stored one by series, ascending. */
   withheldDays: Map<number, readonly IsoDate[]>
   /** Day of a series whose value the operator accepts. */
   acceptedJump: AcceptedJump | undefined

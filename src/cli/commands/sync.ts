@@ -2,13 +2,16 @@ import { FIRST_DAY } from '../../providers/list.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { IndicatorRun } from '../../store/indicators/runs.ts'
+import { selectProviders } from '../../store/rates/providers.ts'
+import { selectSeries } from '../../store/rates/series.ts'
 import type { SyncRunRow } from '../../store/rates/sync-runs.ts'
+import type { ReadDb } from '../../store/tables.ts'
 import { readIndicators } from '../../sync/indicators/indicator-run.ts'
 import type { RunProgress } from '../../sync/progress.ts'
 import { refine } from '../../sync/refine.ts'
 import { RUN_FINISHED, type SyncDeps, syncAll } from '../../sync/run.ts'
-import type { SyncProgress } from '../../sync/state.ts'
-import { addDays, currentDay, latest } from '../../values/dates.ts'
+import type { AcceptedJump, SyncProgress } from '../../sync/state.ts'
+import { addDays, currentDay, isIsoDate, latest } from '../../values/dates.ts'
 import { command, printResult, type Terminal } from '../command.ts'
 import { PROVIDER_OPTIONS } from '../options/provider-options.ts'
 import { STORAGE } from '../options/storage.ts'
@@ -23,15 +26,19 @@ const FEW_REQUESTS = 20 // cron mails all output, and the daily run of few reque
 
 export const sync = command({
   name: 'sync',
-  options: [...STORAGE, 'from', 'to', 'backfill-from', ...PROVIDER_OPTIONS, 'json'],
+  positionals: ['[DAY]'],
+  options: [...STORAGE, 'from', 'to', 'accept-jump', 'backfill-from', ...PROVIDER_OPTIONS, 'json'],
   changesData: true,
-  run({ options, terminal, settings: serviceSettings, withDatabase }) {
+  run({ options, positionals, terminal, settings: serviceSettings, withDatabase }) {
     const clock = () => new Date()
     const required = terminal.providers.filter(({ isOptional }) => !isOptional)
     const currentDays = required.map(({ timeZone }) => currentDay(clock, timeZone))
-    const range = dateRange(options, addDays(currentDays.reduce(latest), 1))
+    const tomorrow = addDays(currentDays.reduce(latest), 1)
+    const acceptedJump = parseJump(options, positionals[0])
+    const { day = options.from } = acceptedJump ?? {}
+    const range = dateRange({ from: day, to: acceptedJump?.day ?? options.to }, tomorrow)
     const settings = providerSettingsReader(options, terminal.env, terminal.providers)
-    return withDatabase({ mustExist: false }, async (_, engine) => {
+    return withDatabase({ mustExist: false }, async (db, engine) => {
       trustExtraCertificates(serviceSettings, terminal.err)
       const log = runLog(terminal)
       const deps = {
@@ -45,8 +52,9 @@ export const sync = command({
       const progress = (now: SyncProgress & RunProgress) => {
         if (terminal.interactive || now.requests + now.requestsLeft > FEW_REQUESTS) line.show(syncLine(now))
       }
-      const request = { trigger: 'cli' as const, range, signal: terminal.stop, progress }
-      const results = await syncAll(deps, terminal.providers, request).finally(line.clear)
+      const request = { trigger: 'cli' as const, range, acceptedJump, signal: terminal.stop, progress }
+      const providers = acceptedJump ? await jumpProviders(db, terminal, acceptedJump) : terminal.providers
+      const results = await syncAll(deps, providers, request).finally(line.clear)
       const runs = results.map(({ run }) => run)
       const isComplete = range === undefined && runs.every(({ status }) => status === 'ok')
       const refined = isComplete ? await refineNow(deps, terminal) : []
@@ -66,6 +74,27 @@ export const sync = command({
     })
   },
 })
+
+/** @throws AppError `usage` unless the series has its day alone */
+function parseJump(
+  { 'accept-jump': seriesId, from, to }: Pick<OptionValues, 'accept-jump' | 'from' | 'to'>,
+  word: string | undefined,
+): AcceptedJump | undefined {
+  if (seriesId === undefined && word === undefined) return undefined
+  if (seriesId === undefined) throw new AppError('usage', 'DAY belongs to --accept-jump SERIES')
+  if (from !== undefined || to !== undefined)
+    throw new AppError('usage', '--accept-jump reads its DAY: leave out --from and --to')
+  if (word !== undefined && isIsoDate(word)) return { seriesId, day: word }
+  throw new AppError('usage', '--accept-jump SERIES needs its DAY, such as 2026-01-31')
+}
+
+/** Returns the provider of the series. @throws AppError `failed` for an unknown series */
+async function jumpProviders(db: ReadDb, { providers }: Terminal, { seriesId }: AcceptedJump) {
+  const series = (await selectSeries(db)).find(({ id }) => id === seriesId)
+  if (!series) throw new AppError('failed', `there is no series ${seriesId}`, { advice: { about: 'series' } })
+  const row = (await selectProviders(db)).find(({ id }) => id === series.provider_id)
+  return providers.filter(({ code }) => code === row?.code)
+}
 
 /** Makes rounded values exact, if there is a token now. A stop loses nothing. */
 async function refineNow(deps: SyncDeps, terminal: Terminal): Promise<SyncRunRow[]> {

@@ -149,6 +149,7 @@ const ADVICE_TEXTS: { [About in Advice['about']]: (advice: Advice & { about: Abo
     const repair = days ? `${syncCommand(days)} reads them again; else restore a backup` : 'restore a backup'
     return `: ${repair}, or accept them with cambista doctor --accept-sums ${id} ${part}`
   },
+  jump: (advice) => `: cambista sync --accept-jump ${advice.series} ${advice.day} stores it`,
   'later-days': (advice) => `: cambista rates discard --after ${advice.after} removes them`,
   token: (advice) => `; with ${advice.name} (--${advice.option}) the server reads them again by itself`,
   repair: () => ': stop the server and run cambista doctor --repair, which adds them up anew',

@@ -43,6 +43,7 @@ const CALL = {
   from: option('DATE', day),
   to: option('DATE', day),
   series: option('ID', id),
+  'accept-jump': option('SERIES', id),
   refined: flag,
   discarded: flag,
   since: option('DATE', day),

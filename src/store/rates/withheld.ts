@@ -1,9 +1,10 @@
 // Published values that were not stored, because they are too far from others (decisions 2.6).
 
+import type { ExpressionBuilder } from 'kysely'
 import type { Window } from '../../providers/provider.ts'
 import type { IsoDate } from '../../values/dates.ts'
 import { splitBatches } from '../batches.ts'
-import type { ReadDb, Row, WriteDb } from '../tables.ts'
+import type { ReadDb, Row, Tables, WriteDb } from '../tables.ts'
 
 const ROWS_AT_ONCE = 500
 
@@ -19,6 +20,22 @@ export async function selectWithheld(
   if (ids) query = query.where('series_id', 'in', [...ids])
   if (days) query = query.where('rate_date', '>=', days.from).where('rate_date', '<=', days.to)
   return query.execute()
+}
+
+/** Selects the days of withheld values that have no stored value, ascending, by series. */
+export async function selectWithheldDays(
+  db: ReadDb,
+  ids: readonly number[],
+): Promise<Map<number, readonly IsoDate[]>> {
+  if (ids.length === 0) return new Map()
+  const query = db
+    .selectFrom('withheld_rates')
+    .select(['series_id', 'rate_date'])
+    .where('series_id', 'in', [...ids])
+    .where(({ not, exists, selectFrom }) => not(exists(storedValue(selectFrom))))
+  const rows = await query.orderBy('rate_date').execute()
+  const byId = Map.groupBy(rows, ({ series_id }) => series_id)
+  return new Map([...byId].map(([id, some]) => [id, some.map(({ rate_date }) => rate_date)]))
 }
 
 /** Replaces the withheld values of some series in a window. */
@@ -46,13 +63,15 @@ export async function deleteStoredWithheld(db: WriteDb, id: number): Promise<voi
     .deleteFrom('withheld_rates')
     .where('series_id', '=', id)
     .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('rates')
-          .select('rates.series_id')
-          .whereRef('rates.series_id', '=', 'withheld_rates.series_id')
-          .whereRef('rates.rate_date', '=', 'withheld_rates.rate_date')
-          .whereRef('rates.value', '=', 'withheld_rates.value'),
-      ),
+      exists(storedValue(selectFrom).whereRef('rates.value', '=', 'withheld_rates.value')),
     )
     .execute()
+}
+
+/** Returns the query of the stored value of a withheld day. */
+function storedValue(selectFrom: ExpressionBuilder<Tables, 'withheld_rates'>['selectFrom']) {
+  return selectFrom('rates')
+    .select('rates.series_id')
+    .whereRef('rates.series_id', '=', 'withheld_rates.series_id')
+    .whereRef('rates.rate_date', '=', 'withheld_rates.rate_date')
 }

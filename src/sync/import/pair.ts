@@ -8,6 +8,7 @@ import { openRateWriter, type RateWriter } from '../../store/rates/rate-writer.t
 import { type StoredRate, selectRates } from '../../store/rates/rates.ts'
 import { insertSeries } from '../../store/rates/series.ts'
 import type { SyncCounts } from '../../store/rates/sync-runs.ts'
+import { deleteStoredWithheld } from '../../store/rates/withheld.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import type { Clock, IsoDate } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
@@ -52,6 +53,7 @@ export async function importPair(
     sum.kept += kept
     if (!id || options.runId === undefined) continue
     await storeChanges(trx, file, changes, { before, writer, now, runId: options.runId })
+    if (stored) await deleteStoredWithheld(trx, id)
     if (stored) await recordNewDays(trx, { provider, providerId, series: [stored] }, changes.writes, before)
     const covered = changeDays(answered.get(id) ?? [], file.covered, [])
     if (covered) await replaceCoverage(trx, 'answered', new Map([[id, covered]]), now.getTime())

@@ -198,7 +198,12 @@ async function storeReading(
   const { rejected } = validated
   if (rejected.length > 0) {
     const message = describeRejected(indicator ?? group.name, rejected)
-    const failure = { code: 'row_rejected', of: indicator ?? group.table, count: rejected.length } as const
+    const failure = {
+      code: 'row_rejected',
+      name: indicator ?? group.name,
+      of: indicator ?? group.table,
+      count: rejected.length,
+    } as const
     problems.push({ message, failure })
   }
 
@@ -211,15 +216,14 @@ async function storeReading(
     requested.filter(({ id }) => !refused.has(id)).map((one) => [one.external_code, one.id]),
   )
   const stored = await selectRates(trx, [...idByCode.values()], daysAround(window))
-  const withholding = await withholdFarValues(trx, state, group, {
+  const withholding = await withholdFarValues(trx, state, {
     series: requested.filter(({ id }) => !refused.has(id)),
     accepted: validated.accepted.filter(({ code }) => idByCode.has(code)),
-    ...{
-      stored,
-      window,
-      answersSeries: (code) => answersSeries(reading, code),
-      of: indicator ?? group.table,
-    },
+    stored,
+    window,
+    answersSeries: (code) => answersSeries(reading, code),
+    name: indicator ?? group.name,
+    of: indicator ?? group.table,
   })
   const { accepted } = withholding
   problems.push(...withholding.problems)
@@ -246,7 +250,7 @@ async function storeReading(
     values: valueDays(accepted, idByCode),
     reread: new Set(before.map(({ series_id }) => series_id)),
     unconfirmed: unconfirmedYears(accepted, idByCode, { before, writes: changes.writes }),
-    withheldDays,
+    withheldDays: withholding.newDays,
     problems,
     counts: changes,
     hasRows: rows.length > 0,

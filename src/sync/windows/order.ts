@@ -201,13 +201,10 @@ export function remainingDays(
   backfillFrom: IsoDate,
 ): readonly Interval[] {
   const history = { covered: state.covered.answered.get(id) ?? [], firstValue: state.firstValues.get(id) }
-  const pending = pendingDays(
-    state.covered.final.get(id) ?? [],
-    historyFloor(group, backfillFrom),
-    state.tomorrow,
-  )
+  const floor = historyFloor(group, backfillFrom)
+  const pending = pendingDays(state.covered.final.get(id) ?? [], floor, state.tomorrow)
   const requested = [...(state.answered.get(id) ?? []), ...(state.unsynchronized.get(id) ?? [])]
-  const withheld = withDaysAroundWithheld(state, id, pending, group.chunkDays)
+  const withheld = withDaysAroundWithheld(state, id, pending, { floor, longest: group.chunkDays })
   const todo = requested.reduce(subtractInterval, withheld as Interval[])
   // A history with a known first day does not end with an empty year.
   const beginning = group.startsOn === undefined ? findBeginning(history) : undefined

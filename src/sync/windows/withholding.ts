@@ -1,7 +1,7 @@
 // Withholds far values of an answer, and remembers them with the run that read them first (decisions 2.6). Later runs
 // confirm them, or read other values.
 
-import type { SeriesGroup, Window } from '../../providers/provider.ts'
+import type { Window } from '../../providers/provider.ts'
 import type { StoredRate } from '../../store/rates/rates.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
 import { replaceWithheld, selectWithheld } from '../../store/rates/withheld.ts'
@@ -12,9 +12,9 @@ import type { Problem } from '../problems.ts'
 import { catalogueEntry, type RunContext, type RunState } from '../state.ts'
 import type { AcceptedRate } from './accept.ts'
 import { type FarValue, findFarValues, NEAR_DAYS } from './far-values.ts'
-import { REREAD_DAYS } from './plan.ts'
 
 const NAMED = 3
+const AROUND_DAYS = 10 // with at least three working days
 
 type Answer = {
   /** Requested series whose answer is stored. */
@@ -25,7 +25,8 @@ type Answer = {
   window: Window
   /** Returns true when the answer covers a series. */
   answersSeries: (code: string) => boolean
-  /** Indicator or table of the request. */
+  /** Name of the request in messages, and its indicator or table. */
+  name: string
   of: string
 }
 
@@ -33,6 +34,8 @@ type Answer = {
 export type Withholding = {
   accepted: AcceptedRate[]
   days: Map<number, IsoDate[]>
+  /** Those of them without a stored value. */
+  newDays: Map<number, IsoDate[]>
   problems: Problem[]
 }
 
@@ -45,8 +48,7 @@ export function daysAround({ from, to }: Window): Window {
 export async function withholdFarValues(
   trx: WriteDb,
   state: RunState,
-  group: SeriesGroup,
-  { series, accepted, stored, window, answersSeries, of }: Answer,
+  { series, accepted, stored, window, answersSeries, name, of }: Answer,
 ): Promise<Withholding> {
   const ids = series.map(({ id }) => id)
   const rows = await selectWithheld(trx, { ids, days: daysAround(window) })
@@ -55,6 +57,7 @@ export async function withholdFarValues(
   const isInWindow = ({ rate_date }: { rate_date: IsoDate }) =>
     rate_date >= window.from && rate_date <= window.to
   const days = new Map<number, IsoDate[]>()
+  const newDays = new Map<number, IsoDate[]>()
   const withheldRows: typeof rows = []
   const far: { series: SeriesRow; value: FarValue }[] = []
   for (const one of series) {
@@ -71,6 +74,8 @@ export async function withholdFarValues(
     })
     if (values.length === 0 && !before.some(isInWindow)) continue
     days.set(id, values.map(({ day }) => day).sort())
+    const unstored = values.filter(({ day, reference }) => reference?.rate_date !== day)
+    newDays.set(id, unstored.map(({ day }) => day).sort())
     for (const value of values) {
       far.push({ series: one, value })
       withheldRows.push({
@@ -89,34 +94,34 @@ export async function withholdFarValues(
   return {
     accepted: accepted.filter(({ code, day }) => !farDays.get(code)?.has(day)),
     days,
-    problems: describeFar(state, group, far, of),
+    newDays,
+    problems: describeFar(state, far, { name, of }),
   }
 }
 
 /** Names the newest far values, and counts the others. The failure has the count of all. */
 function describeFar(
   { provider }: RunState,
-  group: SeriesGroup,
   far: readonly { series: SeriesRow; value: FarValue }[],
-  of: string,
+  request: { name: string; of: string },
 ): Problem[] {
   const newest = far.toSorted((a, b) => (a.value.day < b.value.day ? 1 : -1))
   const words = newest.slice(0, NAMED).map(({ series, value: { day, value, reference, farFrom } }) => {
     const side = series.rate_type === 'referencia' ? '' : ` ${series.rate_type}`
-    const name = `${series.base_currency}/${series.quote_currency}${side}`
+    const pair = `${series.base_currency}/${series.quote_currency}${side}`
     const range = catalogueEntry(provider, series)?.plausibleRange
     const cause = reference
       ? `more than a factor of 5 from ${reference.value} of ${reference.rate_date}`
       : farFrom === 'range' && range
         ? `far from the plausible ${range.low} to ${range.high}`
         : 'beside other withheld values'
-    return `${group.name}: ${name} of ${day} is ${value}, ${cause}, withheld`
+    return `${request.name}: ${pair} of ${day} is ${value}, ${cause}, withheld`
   })
   const others = far.length - words.length
-  if (others > 0) words.push(`${group.name}: ${others} more values are withheld`)
+  if (others > 0) words.push(`${request.name}: ${others} more values are withheld`)
   return words.map((message, at) => ({
     message,
-    failure: { code: 'value_withheld', of, count: at < NAMED ? 1 : others },
+    failure: { code: 'value_withheld', of: request.of, count: at < NAMED ? 1 : others },
   }))
 }
 
@@ -128,13 +133,13 @@ export function withDaysAroundWithheld(
   { withheldDays, tomorrow }: Pick<RunContext, 'withheldDays' | 'tomorrow'>,
   id: number,
   pending: readonly Interval[],
-  longest: number,
+  { floor, longest }: { floor: IsoDate; longest: number },
 ): readonly Interval[] {
   let result = pending
   for (const { from, to } of joinNearDays(withheldDays.get(id) ?? [])) {
-    const end = earliest(addDays(to, REREAD_DAYS), tomorrow)
-    const begin = latest(addDays(from, -REREAD_DAYS), addDays(end, 1 - longest))
-    result = addInterval(result, { from: begin, to: end })
+    const end = earliest(addDays(to, AROUND_DAYS), tomorrow)
+    const begin = latest(latest(addDays(from, -AROUND_DAYS), floor), addDays(end, 1 - longest))
+    if (begin <= end) result = addInterval(result, { from: begin, to: end })
     if (from < begin) result = subtractInterval(result, { from, to: addDays(begin, -1) })
   }
   return result

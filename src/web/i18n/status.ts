@@ -250,6 +250,12 @@ export const STATUS = textTable({
       count === 1 ? 'Se rechazó un valor' : `Se rechazaron ${figure} valores`,
       count === 1 ? 'One value was rejected' : `${figure} values were rejected`,
     ],
+    value_withheld: ({ count = 1, figure = '' }: FailureFacts) => [
+      count === 1 ? 'Se retuvo un valor muy distinto' : `Se retuvieron ${figure} valores muy distintos`,
+      count === 1
+        ? 'One value far from the others is withheld'
+        : `${figure} values far from the others are withheld`,
+    ],
     interrupted: (_: FailureFacts) => ['Se interrumpió', 'It was interrupted'],
     disk_full: (_: FailureFacts) => ['No hay espacio en el disco', 'The disk is full'],
   },

@@ -13,6 +13,7 @@ export const FAILURES = [
   { code: 'not_understood', of: '318' },
   { code: 'token_refused', of: 'bccr' },
   { code: 'row_rejected', of: '520', count: 1204 },
+  { code: 'value_withheld', of: '520', count: 2 },
   { code: 'interrupted', of: 'bccr' },
   { code: 'disk_full', of: 'bccr' },
   { code: 'another_planet', of: 'bccr' },

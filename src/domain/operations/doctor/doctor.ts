@@ -35,6 +35,7 @@ import { examineMailboxes } from './mailboxes.ts'
 import { examineRates } from './rates.ts'
 import { examineSums } from './sums.ts'
 import { correctUsage, noteUsage } from './usage.ts'
+import { examineWithheld } from './withheld.ts'
 
 export type RepairResult = { contents: number; temporary: number }
 
@@ -62,6 +63,7 @@ export async function examine(request: DoctorRequest): Promise<Examination> {
       await examineRates(database.db, { ...request, providers }, report)
       if (database.schema === SCHEMA_VERSION)
         await examineSums(database.db, { ...request, providers }, report)
+      await examineWithheld(database, report)
       await examineDirectory(database.db, report)
       await noteSyncs(database, { providers, isSyncing: () => isLocked(dataDir, 'sync.lock') }, report)
       await noteUsage(database, report)

@@ -31,6 +31,7 @@ import { examineMailboxes } from './mailboxes.ts'
 import { examineRates } from './rates.ts'
 import { examineSums } from './sums.ts'
 import { noteUsage } from './usage.ts'
+import { examineWithheld } from './withheld.ts'
 
 export type SharedRequest = Pick<DoctorRequest, 'providers' | 'signal' | 'beforeRecheck' | 'progress'> & {
   engine: Engine
@@ -62,6 +63,7 @@ export async function examineShared(request: SharedRequest): Promise<Examination
     const providers = await selectActiveProviders(database.db, request.providers)
     await examineRates(database.db, { clock, providers }, report)
     await examineSums(database.db, { clock, providers }, report)
+    await examineWithheld(database, report)
     await examineDirectory(database.db, report)
     await noteSyncs(database, { providers }, report)
     await noteUsage(database, { ...report, note: (message) => report.note(message) }) // without advice: `--repair` works on data directories only
