@@ -39,6 +39,8 @@ export type SeriesGroup = {
   chunkDays: number
   /** First day of the history; undefined: fetch backwards until a year has no values. */
   startsOn: IsoDate | undefined
+  /** Each calendar day has a value. A begun day without one is open until three runs agree. */
+  publishesDaily?: true
 }
 
 /** Request for a whole table, or for a single indicator of it. */

@@ -45,7 +45,12 @@ export const banguat: Provider = {
     token: undefined,
   },
   catalogue: [dollarSide('compra'), dollarSide('venta')],
-  groups: [{ name: TABLE, table: TABLE, indicators: undefined, chunkDays: 366, startsOn: undefined }],
+  groups: [
+    {
+      ...{ name: TABLE, table: TABLE, indicators: undefined, chunkDays: 366, startsOn: undefined },
+      publishesDaily: true,
+    },
+  ],
   connect: (settings, signal, tuning) =>
     openExactConnection(
       settings,

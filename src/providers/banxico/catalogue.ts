@@ -5,14 +5,17 @@ import type { CatalogueSeries } from '../provider.ts'
 
 export const TABLE = 'banxico'
 
-/** Each id with its currency, its name, and a word of its title. */
+/**
+ * Each id with its currency, its name, a word of its title, and its range: that of 2026-03-02 to 2026-03-13, from a fifth
+ * below it to a quarter above.
+ */
 // biome-ignore format: a table
 const SERIES = [
-  ['SF43718', 'USD', 'Dólar E.U.A., FIX, fecha de determinación', 'FIX'],
-  ['SF46410', 'EUR', 'Euro', 'Euro'],
-  ['SF46407', 'GBP', 'Libra esterlina', 'esterlina'],
-  ['SF46406', 'JPY', 'Yen japonés', 'japonés'],
-  ['SF60632', 'CAD', 'Dólar canadiense', 'canadiense'],
+  ['SF43718', 'USD', 'Dólar E.U.A., FIX, fecha de determinación', 'FIX', '13', '23'],
+  ['SF46410', 'EUR', 'Euro', 'Euro', '16', '26'],
+  ['SF46407', 'GBP', 'Libra esterlina', 'esterlina', '18', '30'],
+  ['SF46406', 'JPY', 'Yen japonés', 'japonés', '0.088', '0.15'],
+  ['SF60632', 'CAD', 'Dólar canadiense', 'canadiense', '10', '17'],
 ] as const
 
 export const SERIES_IDS: readonly string[] = SERIES.map(([id]) => id)
@@ -22,14 +25,16 @@ export function titleWord(id: string): string | undefined {
   return SERIES.find(([known]) => known === id)?.[3]
 }
 
-export const banxicoCatalogue: readonly CatalogueSeries[] = SERIES.map(([id, currency, name]) => ({
-  externalCode: id,
-  name,
-  base: currency,
-  quote: 'MXN',
-  rateType: 'referencia',
-  unit: `MXN por ${currency}`,
-  periodicity: 'diaria',
-  table: TABLE,
-  plausibleRange: undefined,
-}))
+export const banxicoCatalogue: readonly CatalogueSeries[] = SERIES.map(
+  ([id, currency, name, _word, low, high]) => ({
+    externalCode: id,
+    name,
+    base: currency,
+    quote: 'MXN',
+    rateType: 'referencia',
+    unit: `MXN por ${currency}`,
+    periodicity: 'diaria',
+    table: TABLE,
+    plausibleRange: { low, high },
+  }),
+)

@@ -5,16 +5,24 @@ import type { CatalogueSeries } from '../provider.ts'
 
 export const TABLE = 'ecb'
 
+/** The range is that of 2026-02-17 to 2026-03-18, from a fifth below it to a quarter above. */
 // biome-ignore format: a table
-const CURRENCIES: [code: string, name: string][] = [
-  ['USD', 'US dollar'], ['AUD', 'Australian dollar'], ['BRL', 'Brazilian real'], ['CAD', 'Canadian dollar'],
-  ['CHF', 'Swiss franc'], ['CNY', 'Chinese yuan renminbi'], ['CZK', 'Czech koruna'], ['DKK', 'Danish krone'],
-  ['GBP', 'Pound sterling'], ['HKD', 'Hong Kong dollar'], ['HUF', 'Hungarian forint'], ['IDR', 'Indonesian rupiah'],
-  ['ILS', 'Israeli shekel'], ['INR', 'Indian rupee'], ['ISK', 'Icelandic krona'], ['JPY', 'Japanese yen'],
-  ['KRW', 'South Korean won'], ['MXN', 'Mexican peso'], ['MYR', 'Malaysian ringgit'], ['NOK', 'Norwegian krone'],
-  ['NZD', 'New Zealand dollar'], ['PHP', 'Philippine peso'], ['PLN', 'Polish zloty'], ['RON', 'Romanian leu'],
-  ['SEK', 'Swedish krona'], ['SGD', 'Singapore dollar'], ['THB', 'Thai baht'], ['TRY', 'Turkish lira'],
-  ['ZAR', 'South African rand'],
+const CURRENCIES: [code: string, name: string, low: string, high: string][] = [
+  ['USD', 'US dollar', '0.91', '1.5'], ['AUD', 'Australian dollar', '1.2', '2.1'],
+  ['BRL', 'Brazilian real', '4.7', '7.8'], ['CAD', 'Canadian dollar', '1.2', '2.1'],
+  ['CHF', 'Swiss franc', '0.72', '1.2'], ['CNY', 'Chinese yuan renminbi', '6.3', '11'],
+  ['CZK', 'Czech koruna', '19', '31'], ['DKK', 'Danish krone', '5.9', '9.4'],
+  ['GBP', 'Pound sterling', '0.68', '1.1'], ['HKD', 'Hong Kong dollar', '7.1', '12'],
+  ['HUF', 'Hungarian forint', '300', '500'], ['IDR', 'Indonesian rupiah', '15000', '25000'],
+  ['ILS', 'Israeli shekel', '2.8', '4.7'], ['INR', 'Indian rupee', '84', '140'],
+  ['ISK', 'Icelandic krona', '110', '190'], ['JPY', 'Japanese yen', '140', '240'],
+  ['KRW', 'South Korean won', '1300', '2200'], ['MXN', 'Mexican peso', '16', '26'],
+  ['MYR', 'Malaysian ringgit', '3.6', '5.8'], ['NOK', 'Norwegian krone', '8.8', '15'],
+  ['NZD', 'New Zealand dollar', '1.5', '2.5'], ['PHP', 'Philippine peso', '54', '87'],
+  ['PLN', 'Polish zloty', '3.3', '5.4'], ['RON', 'Romanian leu', '4', '6.4'],
+  ['SEK', 'Swedish krona', '8.4', '14'], ['SGD', 'Singapore dollar', '1.1', '1.9'],
+  ['THB', 'Thai baht', '29', '47'], ['TRY', 'Turkish lira', '40', '65'],
+  ['ZAR', 'South African rand', '14', '25'],
 ]
 
 /** Codes of the currencies, sorted, as a request lists them. */
@@ -23,7 +31,7 @@ export const CURRENCY_CODES: readonly string[] = CURRENCIES.map(([code]) => code
 /** Month in which a series paused for years, though the others went on. */
 export const PAUSE_MONTHS: Readonly<Record<string, string>> = { [seriesCode('ISK')]: '2008-12' }
 
-export const ecbCatalogue: readonly CatalogueSeries[] = CURRENCIES.map(([code, name]) => ({
+export const ecbCatalogue: readonly CatalogueSeries[] = CURRENCIES.map(([code, name, low, high]) => ({
   externalCode: seriesCode(code),
   name: `${name}, euro foreign exchange reference rate`,
   base: 'EUR',
@@ -32,7 +40,7 @@ export const ecbCatalogue: readonly CatalogueSeries[] = CURRENCIES.map(([code, n
   unit: `${code} por EUR`,
   periodicity: 'diaria',
   table: TABLE,
-  plausibleRange: undefined,
+  plausibleRange: { low, high },
 }))
 
 /** Returns the code of a series, the key of the dataflow EXR. */

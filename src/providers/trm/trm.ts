@@ -57,7 +57,12 @@ export const trm: Provider = {
       plausibleRange: { low: '2500', high: '7000' },
     },
   ],
-  groups: [{ name: TRM, table: TRM, indicators: [TRM], chunkDays: 3660, startsOn: undefined }],
+  groups: [
+    {
+      ...{ name: TRM, table: TRM, indicators: [TRM], chunkDays: 3660, startsOn: undefined },
+      publishesDaily: true,
+    },
+  ],
   connect: (settings, signal, tuning) =>
     openExactConnection(
       settings,

@@ -34,6 +34,8 @@ type WindowResult = {
   window: Window
   /** Days with a withheld value, by series. They count as rejected ones. */
   withheldDays: ReadonlyMap<number, readonly IsoDate[]>
+  /** Days without a value that are not covered yet, by series. */
+  openDays: ReadonlyMap<number, readonly IsoDate[]>
 }
 
 /** Returns the changed coverage of the series that an answer covers. */
@@ -56,7 +58,11 @@ export function extendCoverage(
     }
     const accepted = acceptedByCode.get(code) ?? []
     const valueDays = accepted.map(({ day }) => day)
-    const answered = answeredDays(valueDays, validated.undated.has(code), window, reading.requestedOn)
+    const openDays = toIntervals(outcome.openDays.get(id) ?? [])
+    const answered = openDays.reduce(
+      subtractInterval,
+      answeredDays(valueDays, validated.undated.has(code), window, reading.requestedOn),
+    )
     const storedRounding = new Map(storedBySeries.get(id)?.map((one) => [one.rate_date, one.rounded_to]))
     const rejected = [...(validated.rejectedDays.get(code) ?? []), ...(outcome.withheldDays.get(id) ?? [])]
     // A stored value still answers for its day.

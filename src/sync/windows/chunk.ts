@@ -18,6 +18,7 @@ import { recordNewDays } from '../publication.ts'
 import { catalogueEntry, enabledSeries, type RunState, seriesCurrency } from '../state.ts'
 import { type AcceptedRate, type Changes, isQuotedInversely, validateRows } from './accept.ts'
 import { COVERAGE_KINDS, type Coverages, extendCoverage, reduceCoverage } from './answer-coverage.ts'
+import { countEmptyDays } from './empty-days.ts'
 import { answersSeries, fetchWindow, type Reading, type Unsynchronized } from './fetch-window.ts'
 import { describeJumps, findJumps } from './jumps.ts'
 import { compareOrRepair, unconfirmedYears } from './repairs.ts'
@@ -198,12 +199,7 @@ async function storeReading(
   const { rejected } = validated
   if (rejected.length > 0) {
     const message = describeRejected(indicator ?? group.name, rejected)
-    const failure = {
-      code: 'row_rejected',
-      name: indicator ?? group.name,
-      of: indicator ?? group.table,
-      count: rejected.length,
-    } as const
+    const failure = { code: 'row_rejected', of: indicator ?? group.table, count: rejected.length } as const
     problems.push({ message, failure })
   }
 
@@ -212,17 +208,17 @@ async function storeReading(
     const message = `${group.name}: ${currency} seems to be quoted the other way round (${value}), not stored`
     problems.push({ message })
   }
-  const idByCode = new Map(
-    requested.filter(({ id }) => !refused.has(id)).map((one) => [one.external_code, one.id]),
-  )
+  const storable = requested.filter(({ id }) => !refused.has(id))
+  const idByCode = new Map(storable.map((one) => [one.external_code, one.id]))
+  const name = indicator ?? group.name
   const stored = await selectRates(trx, [...idByCode.values()], daysAround(window))
   const withholding = await withholdFarValues(trx, state, {
-    series: requested.filter(({ id }) => !refused.has(id)),
+    series: storable,
     accepted: validated.accepted.filter(({ code }) => idByCode.has(code)),
     stored,
     window,
     answersSeries: (code) => answersSeries(reading, code),
-    name: indicator ?? group.name,
+    name,
     of: indicator ?? group.table,
   })
   const { accepted } = withholding
@@ -236,8 +232,12 @@ async function storeReading(
   await writer.insertRevisions(changes.revisions.map((one) => ({ ...one, ...replacement })))
 
   const { days: withheldDays } = withholding
+  const { openDays, problems: openProblems } = await countEmptyDays(trx, state, group, {
+    ...{ reading, window, validated, name, series: storable, stored: before },
+  })
+  problems.push(...openProblems)
   const covered = extendCoverage(state, idByCode, {
-    ...{ reading, validated, accepted, before, changes, window, withheldDays },
+    ...{ reading, validated, accepted, before, changes, window, withheldDays, openDays },
   })
   for (const kind of COVERAGE_KINDS) await replaceCoverage(trx, kind, covered[kind], now.getTime())
   return {
