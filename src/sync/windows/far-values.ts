@@ -50,8 +50,8 @@ type Entry = Value & {
   answer: Omit<AcceptedRate, 'code'> | undefined
 }
 
-/** Consecutive entries, each near the one before it. */
-type Level = { entries: Entry[]; isTrusted: boolean }
+/** Consecutive entries, each near the one before it. `newest`: those after the last new currency. */
+type Level = { entries: Entry[]; newest: Entry[]; isTrusted: boolean }
 
 /** Returns the values of an answer that are not to be stored. */
 export function findFarValues(facts: SeriesAnswer): FarValue[] {
@@ -94,15 +94,17 @@ function splitLevels(entries: readonly Entry[], confirms: boolean): Level[] {
     const before = entries[at - 1]
     const level = levels.at(-1)
     if (before && level && isLinked(before, entry)) level.entries.push(entry)
-    else levels.push({ entries: [entry], isTrusted: false })
+    else levels.push({ entries: [entry], newest: [], isTrusted: false })
   }
   const joined: Level[] = []
   for (const [at, level] of levels.entries()) {
     const last = joined.at(-1)
     const before = levels[at - 1]
-    if (confirms && last && before && isNewCurrency(before, level, levels[at - 2], levels[at + 1]))
-      last.entries.push(...level.entries)
-    else joined.push({ entries: [...level.entries], isTrusted: false })
+    const { entries } = level
+    if (confirms && last && before && isNewCurrency(before, level, levels[at - 2], levels[at + 1])) {
+      last.entries.push(...entries)
+      last.newest = entries
+    } else joined.push({ entries: [...entries], newest: entries, isTrusted: false })
   }
   for (const level of joined) level.isTrusted = level.entries.some(({ isTrusted }) => isTrusted)
   return joined
@@ -164,8 +166,8 @@ function farOfCluster(cluster: readonly Level[], facts: SeriesAnswer): FarValue[
   const isPlausible = ({ value }: Entry) =>
     facts.range !== undefined &&
     isInRange(value, ratio([facts.range.low], [String(FAR)]), product(facts.range.high, String(FAR)))
-  const plausible = cluster.filter(({ entries }) => {
-    const held = entries.filter((one) => judged.has(one))
+  const plausible = cluster.filter(({ newest }) => {
+    const held = newest.filter((one) => judged.has(one))
     return held.length > 0 && held.every(isPlausible)
   })
   const isRange =

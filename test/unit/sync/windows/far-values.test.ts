@@ -151,6 +151,11 @@ const cases: [title: string, one: Case, expected: string[]][] = [
   ['a value within a fifth to five times is plausible', { answer: '80 80', range: RANGE }, []],
   ['a value above it is not', { answer: '3501', range: RANGE }, ['01 3501']],
   ['a plausible value may be far from its neighbours', { answer: '90 90 900', range: RANGE }, ['03 900']],
+  [
+    'a new currency is judged by its own values',
+    { answer: '500000 500000 500000 500 500 500 500', range: RANGE },
+    [],
+  ],
   ['older days have no range', { answer: '20 20', range: RANGE, first: OLD }, []],
   [
     'a stored value within a year replaces the range',
