@@ -120,7 +120,10 @@ async function startStored(t: TestContext) {
   const app = await startFour(t, { clock, backfillFrom: '2026-02-17', ecbRows: monthRows() })
   for (const provider of FOUR) await asOtherProcess(app, (db) => enableProvider(db, provider, clock.read))
   await until(async () => (await app.json<Json[]>('/api/v1/providers')).length === PROVIDERS.length)
-  assert.deepEqual(await app.syncAll(), ['1 ok', '2 ok', '3 ok', '4 ok', '5 ok'])
+  // The captured answer of Guatemala ends three days before the clock.
+  const hole = (side: string) => `banguat: USD/GTQ ${side} has no value on 2026-03-21 to 2026-03-23`
+  const guatemala = `3 parcial ${hole('compra')}; ${hole('venta')}`
+  assert.deepEqual(await app.syncAll(), ['1 ok', '2 ok', guatemala, '4 ok', '5 ok'])
   return app
 }
 

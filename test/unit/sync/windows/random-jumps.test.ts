@@ -94,7 +94,7 @@ for (let seed = 0; seed < SEEDS; seed += 1) {
     }
     let wasWrong = false
     for (run = 0; run < RUN_DAYS; run += 1) {
-      const kind = run >= RUN_DAYS - QUIET_DAYS || wasWrong ? 9 : random.int(0, 5)
+      const kind: number = run >= RUN_DAYS - QUIET_DAYS || wasWrong ? 9 : random.int(0, 5)
       const factor = errorFactor(random, source.power)
       const wrongRequest = random.int(0, 3)
       wasWrong = kind <= 1
