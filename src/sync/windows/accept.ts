@@ -9,7 +9,7 @@ import type { NewRate } from '../../store/rates/rate-writer.ts'
 import type { StoredRate } from '../../store/rates/rates.ts'
 import type { SyncCounts } from '../../store/rates/sync-runs.ts'
 import { type IsoDate, isIsoDate } from '../../values/dates.ts'
-import { isInRange, product, ratio, withinHalfUnit } from '../../values/decimal.ts'
+import { canonicalDecimal, isInRange, product, ratio, withinHalfUnit } from '../../values/decimal.ts'
 
 /** Accepted value of the series with this code. */
 export type AcceptedRate = { code: string; day: IsoDate; value: string; roundedTo: number | null }
@@ -115,19 +115,21 @@ export function compareRates(
     if (id === undefined) continue
     const old = storedRates.get(id)?.get(day)
     const isSame = old?.value === value
+    const isSound = old === undefined || isSame || isSoundRate(old)
     if (!old) changes.inserted += 1
-    else if (isSame || isLessPrecise(value, roundedTo, old)) changes.unchanged += 1
+    else if (isSame || (isSound && isLessPrecise(value, roundedTo, old))) changes.unchanged += 1
     else changes.updated += 1
-    if (old && !isMorePrecise(value, roundedTo, old)) continue
+    if (old && isSound && !isMorePrecise(value, roundedTo, old)) continue
     const write: NewRate = { series_id: id, rate_date: day, value, rounded_to: roundedTo }
     changes.writes.push(write)
     if (!old) continue
-    const isRepaired = !isRefined(value, roundedTo, old) && isDamaged(id, day)
+    const isExact = isSound && isRefined(value, roundedTo, old)
+    const isRepaired = !isExact && (!isSound || isDamaged(id, day))
     if (isRepaired) write.stored_at = old.stored_at
     changes.revisions.push({
       series_id: id,
       rate_date: day,
-      kind: isRefined(value, roundedTo, old) ? 'refined' : isRepaired ? 'repaired' : 'correction',
+      kind: isExact ? 'refined' : isRepaired ? 'repaired' : 'correction',
       old_value: old.value,
       old_rounded_to: old.rounded_to,
       old_stored_at: old.stored_at,
@@ -135,6 +137,11 @@ export function compareRates(
     })
   }
   return changes
+}
+
+/** Returns false for a stored value that is damaged: no canonical decimal. */
+export function isSoundRate({ value }: Pick<StoredRate, 'value'>): boolean {
+  return canonicalDecimal(value) === value
 }
 
 /** Returns true for other digits, or for the same value from a source that rounds less. */

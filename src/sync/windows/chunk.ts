@@ -16,7 +16,7 @@ import { addInterval, type Interval } from '../../values/intervals.ts'
 import type { Problem } from '../problems.ts'
 import { recordNewDays } from '../publication.ts'
 import { catalogueEntry, enabledSeries, type RunState, seriesCurrency } from '../state.ts'
-import { type AcceptedRate, type Changes, isQuotedInversely, validateRows } from './accept.ts'
+import { type AcceptedRate, type Changes, isQuotedInversely, isSoundRate, validateRows } from './accept.ts'
 import { COVERAGE_KINDS, type Coverages, extendCoverage, reduceCoverage } from './answer-coverage.ts'
 import { countEmptyDays } from './empty-days.ts'
 import { answersSeries, fetchWindow, type Reading, type Unsynchronized } from './fetch-window.ts'
@@ -216,6 +216,7 @@ async function storeReading(
     series: storable,
     accepted: validated.accepted.filter(({ code }) => idByCode.has(code)),
     stored,
+    written: writer.changedIds,
     window,
     answersSeries: (code) => answersSeries(reading, code),
     name,
@@ -228,7 +229,9 @@ async function storeReading(
   await writer.store(changes.writes, before, now.getTime())
   const replacement = { replaced_at: now.toISOString(), run_id: state.runId }
   await recordNewDays(trx, state, changes.writes, before)
-  problems.push(...jumpProblems(state, group, { requested, stored, writes: changes.writes }))
+  problems.push(
+    ...jumpProblems(state, group, { requested, stored: stored.filter(isSoundRate), writes: changes.writes }),
+  )
   await writer.insertRevisions(changes.revisions.map((one) => ({ ...one, ...replacement })))
 
   const { days: withheldDays } = withholding

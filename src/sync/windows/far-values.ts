@@ -244,13 +244,11 @@ function confirmLaterLevels(cluster: readonly Level[]): void {
 }
 
 function isConfirmed(one: Entry, entries: readonly Entry[]): boolean {
-  let count = 0
-  for (const other of entries) {
-    if (other.number <= one.number || other.runId === one.runId) continue
-    if (withinFactor(one.value, other.value, ALIKE)) count += 1
-    if (count === CONFIRMING_DAYS) return true
+  const runs = new Set<number | undefined>()
+  for (const { number, value, runId } of entries) {
+    if (number > one.number && runId !== one.runId && withinFactor(one.value, value, ALIKE)) runs.add(runId)
   }
-  return false
+  return runs.size >= CONFIRMING_DAYS
 }
 
 function nearestEntry(trusted: readonly Level[], number: number): Entry | undefined {

@@ -2,6 +2,7 @@
 // confirm them, or read other values.
 
 import type { Window } from '../../providers/provider.ts'
+import { listSumFaults } from '../../store/rates/rate-sums.ts'
 import type { StoredRate } from '../../store/rates/rates.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
 import { replaceWithheld, selectWithheld } from '../../store/rates/withheld.ts'
@@ -10,7 +11,7 @@ import { addDays, dayNumber, earliest, type IsoDate, latest } from '../../values
 import { addInterval, type Interval, subtractInterval } from '../../values/intervals.ts'
 import type { Problem } from '../problems.ts'
 import { catalogueEntry, type RunContext, type RunState } from '../state.ts'
-import type { AcceptedRate } from './accept.ts'
+import { type AcceptedRate, isSoundRate } from './accept.ts'
 import { type FarValue, findFarValues, NEAR_DAYS } from './far-values.ts'
 
 const NAMED = 3
@@ -22,6 +23,8 @@ type Answer = {
   accepted: readonly AcceptedRate[]
   /** Stored values of `daysAround(window)`. */
   stored: readonly StoredRate[]
+  /** Series that the transaction has written, so that their sums are pending. */
+  written: ReadonlySet<number>
   window: Window
   /** Returns true when the answer covers a series. */
   answersSeries: (code: string) => boolean
@@ -48,7 +51,7 @@ export function daysAround({ from, to }: Window): Window {
 export async function withholdFarValues(
   trx: WriteDb,
   state: RunState,
-  { series, accepted, stored, window, answersSeries, name, of }: Answer,
+  { series, accepted, stored, written, window, answersSeries, name, of }: Answer,
 ): Promise<Withholding> {
   const ids = series.map(({ id }) => id)
   const rows = await selectWithheld(trx, { ids, days: daysAround(window) })
@@ -66,12 +69,22 @@ export async function withholdFarValues(
     if (answer.length === 0 && !answersSeries(code)) continue
     const { acceptedJump: jump, today, runId } = state
     const before = rows.filter(({ series_id }) => series_id === id)
-    const values = findFarValues({
-      ...{ answer, today, runId, stored: storedById.get(id) ?? [], newestDay: state.newestValues.get(id) },
-      withheld: before.filter((row) => !isInWindow(row) || answer.some(({ day }) => day === row.rate_date)),
-      acceptedDay: jump?.seriesId === id ? jump.day : undefined,
-      range: catalogueEntry(state.provider, one)?.plausibleRange,
-    })
+    const sound = (storedById.get(id) ?? []).filter(isSoundRate)
+    const judge = (stored: readonly StoredRate[]) =>
+      findFarValues({
+        ...{ answer, today, runId, stored, newestDay: state.newestValues.get(id) },
+        withheld: before.filter((row) => !isInWindow(row) || answer.some(({ day }) => day === row.rate_date)),
+        acceptedDay: jump?.seriesId === id ? jump.day : undefined,
+        range: catalogueEntry(state.provider, one)?.plausibleRange,
+      })
+    let values = judge(sound)
+    const contradicted = values.flatMap(({ day, reference }) => (reference?.rate_date === day ? [day] : []))
+    if (contradicted.length > 0 && !written.has(id)) {
+      // A damaged value contradicts nothing; its neighbours judge the published one.
+      const years = new Set((await listSumFaults(trx, id)).map(({ part }) => part))
+      const damaged = new Set(contradicted.filter((day) => years.has(day.slice(0, 4))))
+      if (damaged.size > 0) values = judge(sound.filter(({ rate_date }) => !damaged.has(rate_date)))
+    }
     if (values.length === 0 && !before.some(isInWindow)) continue
     days.set(id, values.map(({ day }) => day).sort())
     const unstored = values.filter(({ day, reference }) => reference?.rate_date !== day)

@@ -106,3 +106,32 @@ test('a damaged year of a source that fails stays damaged', async (t) => {
   await app.sync({ from: '2026-01-01', to: '2026-03-24' })
   assert.deepEqual(await faults(), [{ seriesId: 1, part: '2026' }])
 })
+
+for (const value of ['44x.84', '', '5000', '50', '500.0']) {
+  test(`the damaged value ${JSON.stringify(value)} is repaired: it withholds none, and fails no run`, async (t) => {
+    const { app, engine, faults } = await openApp(t)
+    await damage(engine, value)
+    const { run } = await app.sync({ from: '2026-01-01', to: '2026-03-24' })
+    assert.deepEqual([run.status, run.updated], ['ok', 1], run.message ?? '')
+    assert.deepEqual(await faults(), [])
+    const kinds = await engine.db.selectFrom('rate_revisions').select('kind').execute()
+    assert.deepEqual(kinds, [{ kind: 'repaired' }])
+    const answer = await fetchAnswer(app, `/rates/latest?on=${DAMAGED}`)
+    assert.equal((answer as { compra: string }).compra, '500')
+  })
+}
+
+test('a rounding source repairs a value that is no decimal', async (t) => {
+  const { app, engine } = await openApp(t)
+  await damage(engine, '5x')
+  app.takeToken(0)
+  const { run } = await app.sync({ from: '2026-01-01', to: '2026-03-24' })
+  assert.equal(run.status, 'ok', run.message ?? '')
+  const row = await engine.db
+    .selectFrom('rates')
+    .select(['value', 'rounded_to'])
+    .where('rate_date', '=', DAMAGED)
+    .where('series_id', '=', 1)
+    .executeTakeFirst()
+  assert.deepEqual(row, { value: '500', rounded_to: 0 })
+})

@@ -4,8 +4,8 @@ import type { InspectedDatabase } from '../../../store/engine.ts'
 import { SCHEMA_VERSION } from '../../../store/migrations.ts'
 import { selectSeries } from '../../../store/rates/series.ts'
 import { selectWithheld } from '../../../store/rates/withheld.ts'
-import type { Report } from './examination.ts'
 import { seriesName } from '../../rates/rate-sums.ts'
+import type { Report } from './examination.ts'
 
 const NAMED = 10
 
