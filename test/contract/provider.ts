@@ -3,20 +3,32 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import {
   FetchFailure,
   type FetchRequest,
   type Provider,
   type RequestTuning,
+  type SourceAnswer,
+  type SourceConnection,
   UnsynchronizedFailure,
   type Window,
 } from '../../src/providers/provider.ts'
-import { currentDay, type IsoDate } from '../../src/values/dates.ts'
+import { addDays, currentDay, type IsoDate } from '../../src/values/dates.ts'
 import { canonicalNumber } from '../../src/values/decimal.ts'
 import { until } from '../support/terminal.ts'
 import { testDeclaration } from './declaration.ts'
 import { type FaultySource, type Manner, type Reply, startFaultySource } from './faulty-source.ts'
-import { cutBodies, harmfulReplies, laterReplies, rowChanges, wrongOutcome } from './harms.ts'
+import {
+  bodiesWithoutRows,
+  cutBodies,
+  encodedReplies,
+  harmfulReplies,
+  laterReplies,
+  rowChanges,
+  valueChanges,
+  wrongOutcome,
+} from './harms.ts'
 
 /** Request with the body of its answer. */
 export type Exchange = { ask: FetchRequest; body: string }
@@ -38,6 +50,10 @@ export type ProviderSample = {
   rewrite: (change: Rewriting) => string
   /** Returns the body of the valid answer with other rows; undefined: its rows have no rule. */
   rewriteRows?: (change: (rows: string[]) => string[]) => string
+  /** An answer does not show that one of its rows is missing. */
+  mayLackRows?: true
+  /** Bodies of another currency or indicator than the requested ones. */
+  strangers?: string[]
   /** The source sends days before those of a request. */
   sendsEarlierDays?: true
   /** Answer about unsynchronized days of the valid request; undefined: no source of this kind has one. */
@@ -50,7 +66,9 @@ const MAINTENANCE = '<!doctype html>\n<html><body><h1>En mantenimiento</h1></bod
 const LARGEST = 8 * 1024 * 1024
 
 export function testProvider(name: string, sample: ProviderSample): void {
-  const { provider, token, valid, empty, wrong } = sample
+  const { provider, token, valid, empty, wrong, signOn } = sample
+  /** The day after the window. */
+  const AFTERWARDS = { Date: new Date(`${addDays(valid.ask.window.to, 1)}T18:00:00Z`).toUTCString() }
   testDeclaration(name, provider)
 
   test(`${name}: a valid answer has each value as published`, async (t) => {
@@ -91,6 +109,7 @@ export function testProvider(name: string, sample: ProviderSample): void {
     ['a compressed body that is none', { headers: { 'Content-Encoding': 'gzip' }, body: valid.body }],
     ['a huge body', { body: valid.body + ' '.repeat(LARGEST) }],
     ...harmfulReplies(sample),
+    ...encodedReplies(sample),
     ...wrong.map((body): [string, Manner] => [
       `wrong content: ${body.slice(0, 40).replace(/\s+/g, ' ')}`,
       { body },
@@ -111,35 +130,107 @@ export function testProvider(name: string, sample: ProviderSample): void {
   for (const [title, manner] of laterReplies(sample)) {
     test(`${name}: ${title} are neither stored nor covered`, async (t) => {
       const { connection } = await open(t, sample, manner)
-      const answer = await connection.read(valid.ask).catch((error) => {
-        assert.ok(isFailureWithoutSecret(token)(error))
-        return undefined
-      })
+      const answer = await readOrFail(sample, connection, valid.ask)
       if (answer) assert.deepEqual(wrongOutcome(sample, answer), [])
     })
   }
 
   for (const [title, body] of rowChanges(sample)) {
     test(`${name}: ${title} change no value, and cover no day without its value`, async (t) => {
-      const { connection } = await open(t, sample, { body })
-      const answer = await connection.read(valid.ask).catch((error) => {
-        assert.ok(isFailureWithoutSecret(token)(error))
-        return undefined
-      })
+      const { connection } = await open(t, sample, { headers: AFTERWARDS, body })
+      const answer = await readOrFail(sample, connection, valid.ask)
       if (answer) assert.deepEqual(wrongOutcome(sample, answer), [])
     })
   }
 
+  test(`${name}: rows that are missing change no value, and no day of theirs is covered`, async (t) => {
+    const { connection, source } = await open(t, sample, { body: valid.body })
+    for (const body of bodiesWithoutRows(sample)) {
+      source.manner = { headers: AFTERWARDS, body }
+      const answer = await readOrFail(sample, connection, { ...valid.ask, again: true })
+      // The sync counts the answers without a day of a source that publishes each day.
+      const ignoresHoles = sample.mayLackRows || provider.publication.days === 'every day'
+      if (answer) assert.deepEqual(wrongOutcome(sample, answer, { ignoresHoles }), [], body)
+    }
+  })
+
   test(`${name}: a body that ends early covers no day whose value it lacks`, async (t) => {
     const { connection, source } = await open(t, sample, { body: valid.body })
     for (const body of cutBodies(sample)) {
-      source.manner = { body }
-      const answer = await connection.read({ ...valid.ask, again: true }).catch((error) => {
-        assert.ok(isFailureWithoutSecret(token)(error))
-        return undefined
-      })
-      if (answer) assert.deepEqual(wrongOutcome(sample, answer), [], body.slice(-80))
+      source.manner = { headers: AFTERWARDS, body }
+      const answer = await readOrFail(sample, connection, { ...valid.ask, again: true })
+      if (answer) assert.deepEqual(wrongOutcome(sample, answer), [], `${body.length}: ${body.subarray(-80)}`)
     }
+  })
+
+  for (const [title, body] of valueChanges(sample)) {
+    test(`${name}: ${title} are neither stored nor covered`, async (t) => {
+      const { connection } = await open(t, sample, { headers: AFTERWARDS, body })
+      const answer = await readOrFail(sample, connection, valid.ask)
+      if (answer) assert.deepEqual(wrongOutcome(sample, answer), [])
+    })
+  }
+
+  test(`${name}: values without a text are not stored`, async (t) => {
+    const { connection, source } = await open(t, sample, { body: '' })
+    for (const marker of ['', 'N/E', 'NaN', '-']) {
+      source.manner = {
+        headers: AFTERWARDS,
+        body: sample.rewrite({ value: () => marker, day: (day) => day }),
+      }
+      const answer = await readOrFail(sample, connection, { ...valid.ask, again: true })
+      assert.deepEqual(answer && wrongOutcome(sample, answer, { ignoresHoles: true }), [])
+    }
+  })
+
+  for (const body of sample.strangers ?? []) {
+    test(`${name}: another currency is neither stored nor covered: ${body.slice(0, 40).replace(/\s+/g, ' ')}`, async (t) => {
+      const { connection } = await open(t, sample, { headers: AFTERWARDS, body })
+      const answer = await readOrFail(sample, connection, valid.ask)
+      if (answer) assert.deepEqual(wrongOutcome(sample, answer), [])
+    })
+  }
+
+  test(`${name}: an answer of the year before is a failure`, async (t) => {
+    const { from, to } = valid.ask.window
+    const window = { from: addDays(from, 365), to: addDays(to, 365) }
+    const headers = { Date: new Date(`${window.to}T18:00:00Z`).toUTCString() }
+    const { connection, source } = await open(t, sample, { headers, body: valid.body })
+    await assert.rejects(connection.read({ ...valid.ask, window }), isFailureWithoutSecret(token))
+    assert.ok(source.seen.length > 0, 'it was asked')
+  })
+
+  test(`${name}: an answer in UTF-8 with its mark, or compressed, has the same values`, async (t) => {
+    const { connection, source } = await open(t, sample, { body: valid.body })
+    const expected = await connection.read(valid.ask)
+    const replies: Reply[] = [
+      { body: Buffer.from(`\ufeff${valid.body}`) },
+      { headers: { 'Content-Encoding': 'gzip' }, body: gzipSync(valid.body) },
+    ]
+    for (const reply of replies) {
+      source.manner = reply
+      assert.deepEqual(await connection.read({ ...valid.ask, again: true }), expected)
+    }
+    source.manner = { body: Buffer.from(valid.body, 'latin1') }
+    const answer = await readOrFail(sample, connection, { ...valid.ask, again: true })
+    if (answer) assert.deepEqual(wrongOutcome(sample, answer), [], 'Latin 1')
+  })
+
+  test(`${name}: no redirect is followed, whatever is there`, async (t) => {
+    const body = sample.rewrite({ value: (value) => `1${value}`, day: (day) => day })
+    const stranger = await startFaultySource(t, { body }, signOn)
+    for (const status of [300, 301, 302, 303, 307, 308]) {
+      for (const place of ['/elsewhere', `${stranger.url}/elsewhere`]) {
+        const headers = { Location: place }
+        const { connection } = await open(
+          t,
+          { ...sample, signOn: elsewhere(body, signOn) },
+          { status, headers, body },
+        )
+        await assert.rejects(connection.read(valid.ask), isFailureWithoutSecret(token), `${status} ${place}`)
+      }
+    }
+    assert.deepEqual(stranger.seen, [])
   })
 
   const refusals: [title: string, manner: Manner, message: RegExp][] = [
@@ -257,6 +348,23 @@ async function open(
   const quick = { sleep: async () => undefined, timeoutMs: 60_000, ...tuning }
   if (manner === 'hang' && tuning.timeoutMs === undefined) quick.timeoutMs = 250
   return { source, abort, connection: provider.connect(settings, abort.signal, quick) }
+}
+
+/** Returns the answer to a request; undefined: it is a failure. */
+function readOrFail(
+  { token }: ProviderSample,
+  connection: SourceConnection,
+  request: FetchRequest,
+): Promise<SourceAnswer | undefined> {
+  return connection.read(request).catch((error) => {
+    assert.ok(isFailureWithoutSecret(token)(error))
+    return undefined
+  })
+}
+
+/** Returns the answers of a sign-on, and of a redirect within the source. */
+function elsewhere(body: string, signOn: ProviderSample['signOn']): ProviderSample['signOn'] {
+  return (path) => (path.endsWith('/elsewhere') ? body : signOn?.(path))
 }
 
 /** Returns an assertion for a FetchFailure without the token. */

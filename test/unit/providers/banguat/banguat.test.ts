@@ -51,10 +51,11 @@ testProvider('banguat', {
       .replace(/(?<=<fecha>)[^<]+/g, (text) =>
         day(text.split('/').reverse().join('-')).split('-').reverse().join('/'),
       ),
-  rewriteRows: (change) =>
-    captured.replace(/(<Var>.*?<\/Var>\s*)+/s, (all) =>
-      change(all.match(/<Var>.*?<\/Var>/gs) ?? []).join(''),
-    ),
+  rewriteRows: (change) => {
+    const vars = change(captured.match(/<Var>.*?<\/Var>/gs) ?? [])
+    return answer(vars.join(''), vars.length)
+  },
+  strangers: [captured.replaceAll('<moneda>2<', '<moneda>24<')],
   wrong: [
     fault,
     captured.replace('<TotalItems>20', '<TotalItems>21'),

@@ -44,7 +44,25 @@ testProvider('banxico', {
     captured
       .replace(/(?<="dato":")[^"]+/g, value)
       .replace(/(?<="fecha":")[^"]+/g, (text) => day(isoDay(text)).split('-').reverse().join('/')),
-  rewriteRows: (change) => `{"bmx":{"series":[${change(series.map((one) => JSON.stringify(one))).join()}]}}`,
+  // A row is an id with a value.
+  rewriteRows: (change) => {
+    const all = series.flatMap(({ idSerie, datos = [] }) =>
+      datos.map((one) => `${idSerie} ${JSON.stringify(one)}`),
+    )
+    const byId = Map.groupBy(change(all), (row) => row.slice(0, row.indexOf(' ')))
+    return answer(
+      ...series.map(({ idSerie, titulo }) => ({
+        ...{ idSerie, titulo },
+        datos: (byId.get(idSerie) ?? []).map((row) => JSON.parse(row.slice(row.indexOf(' ')))),
+      })),
+    )
+  },
+  mayLackRows: true,
+  strangers: [
+    captured.replaceAll('SF43718', 'SF60653'),
+    captured.replace('SF43718', 'x').replace('SF46410', 'SF43718').replace('"x"', '"SF46410"'),
+    answer(...series.map((one, at) => ({ ...one, idSerie: series[(at + 1) % 5]?.idSerie ?? '' }))),
+  ],
   wrong: ['{"bmx":{}}', '{"bmx":{"series":{}}}', '[]', answer({ ...series[0], datos: ['x'] as never })],
 })
 

@@ -39,6 +39,12 @@ testProvider('bccr with a token', {
     },
     days: { from: '2026-09-18', to: '2026-09-18' },
   },
+  rewriteRows: (change) =>
+    captured('public-series-317').replace(
+      /(?<="series": )\[.*?\]/s,
+      (all) => `[${change((JSON.parse(all) as unknown[]).map((row) => JSON.stringify(row))).join()}]`,
+    ),
+  strangers: [captured('public-series-317').replace('"317"', '"318"'), captured('public-table-520')],
   // A JSON number has no comma.
   rewrite: ({ value, day }) =>
     captured('public-series-317')
@@ -77,6 +83,12 @@ testProvider("bccr's website", {
       .replace(/(?<="tituloIngles": ")\d\d mar 2026/g, (title) =>
         pageTitle(day(`2026-03-${title.slice(0, 2)}`)),
       ),
+  rewriteRows: (change) =>
+    captured('site-table-1').replace(
+      /(?<="columnas": )\[.*?\](?=, "indicadoresRaiz")/s,
+      (all) => `[${change((JSON.parse(all) as unknown[]).map((row) => JSON.stringify(row))).join()}]`,
+    ),
+  strangers: [captured('site-table-1').replace('317', '3170').replace('318', '3180')],
   sendsEarlierDays: true,
   wrong: ['[]', '{}', '"x"', '{"estado":true,"datos":[]}', '{"columnas":{},"indicadoresRaiz":[]}'],
   signOn: (path) => (path.endsWith('/GenereCSRF') ? 'csrf.token' : undefined),

@@ -44,6 +44,7 @@ testProvider('trm', {
     captured.replace(/(?<="valor":")[^"]+/g, value).replace(/\d{4}-\d\d-\d\d(?=T)/g, day),
   rewriteRows: (change) =>
     `[${change((JSON.parse(captured) as unknown[]).map((row) => JSON.stringify(row))).join()}]`,
+  strangers: [captured.replaceAll('"COP"', '"EUR"')],
   wrong: [
     '{"code":"query.soql.no-such-column","error":true,"message":"No such column: valr"}',
     '{}',
