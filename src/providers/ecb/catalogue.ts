@@ -1,9 +1,11 @@
 // Currencies of the European Central Bank that it published in 2026, per euro. The dollar is first, as the benchmark;
 // later ones go to the end. A currency that ends stays, and the operator disables its series.
 
+import type { IsoDate } from '../../values/dates.ts'
 import type { CatalogueSeries } from '../provider.ts'
 
 export const TABLE = 'ecb'
+export const FIRST_DAY = '1999-01-04'
 
 /** The range is that of 2026-02-17 to 2026-03-18, from a fifth below it to a quarter above. */
 // biome-ignore format: a table
@@ -28,8 +30,12 @@ const CURRENCIES: [code: string, name: string, low: string, high: string][] = [
 /** Codes of the currencies, sorted, as a request lists them. */
 export const CURRENCY_CODES: readonly string[] = CURRENCIES.map(([code]) => code).sort()
 
-/** Month in which a series paused for years, though the others went on. */
-export const PAUSE_MONTHS: Readonly<Record<string, string>> = { [seriesCode('ISK')]: '2008-12' }
+/** First days of the currencies that are not of 1999. A later currency of the table needs its line here. */
+const FIRST_DAYS: Readonly<Record<string, IsoDate>> = {
+  ...{ TRY: '2005-01-03', CNY: '2005-04-01', IDR: '2005-04-01', MYR: '2005-04-01', PHP: '2005-04-01' },
+  ...{ THB: '2005-04-01', RON: '2005-07-01', BRL: '2008-01-02', MXN: '2008-01-02', INR: '2009-01-02' },
+  ILS: '2011-01-03',
+}
 
 export const ecbCatalogue: readonly CatalogueSeries[] = CURRENCIES.map(([code, name, low, high]) => ({
   externalCode: seriesCode(code),
@@ -42,6 +48,12 @@ export const ecbCatalogue: readonly CatalogueSeries[] = CURRENCIES.map(([code, n
   table: TABLE,
   plausibleRange: { low, high },
 }))
+
+/** Returns true when a currency has a value on each day that others have one. The krona paused for nine years. */
+export function isPublished(currency: string, day: IsoDate): boolean {
+  const isPaused = currency === 'ISK' && day >= '2008-12-10' && day <= '2018-01-31'
+  return !isPaused && day >= (FIRST_DAYS[currency] ?? day)
+}
 
 /** Returns the code of a series, the key of the dataflow EXR. */
 export function seriesCode(currency: string): string {

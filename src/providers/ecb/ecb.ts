@@ -3,10 +3,9 @@
 import type { Provider, SourceAnswer, Window } from '../provider.ts'
 import { RefusedFailure } from '../request.ts'
 import { type ConnectionTools, openExactConnection } from '../source-connection.ts'
-import { CURRENCY_CODES, ecbCatalogue, TABLE } from './catalogue.ts'
+import { CURRENCY_CODES, ecbCatalogue, FIRST_DAY, TABLE } from './catalogue.ts'
 
 const TIME_ZONE = 'Europe/Berlin'
-const FIRST_DAY = '1999-01-04'
 
 export const ecb: Provider = {
   id: 2,
@@ -58,7 +57,7 @@ export const ecb: Provider = {
         },
         async (body): Promise<SourceAnswer> => {
           const { readEcbRates } = await import('./rates.ts') // imported here for a faster start
-          const { unknown, ...answer } = await readEcbRates(body, window)
+          const { unknown, ...answer } = await readEcbRates(body, window, requester.sourceDay())
           // A request without a list returns currencies that ended, too.
           for (const code of key === '' ? [] : unknown)
             notifyWeekly(`${TABLE}: unknown currency ${code}, not stored`)

@@ -18,7 +18,7 @@ export function monthRows(): string[] {
     })
 }
 
-/** Answers an empty body for days without a value. */
+/** Answers days without a capture as a day without a value: a source of years has rows in each week. */
 export function startEcb(t: TestContext, now: () => Date, rows: readonly string[] = WEEK): Promise<Replay> {
   return startReplay(t, now, ({ url: { searchParams } }) => {
     const [from, to] = ['startPeriod', 'endPeriod'].map((name) => searchParams.get(name) ?? '')
@@ -27,7 +27,8 @@ export function startEcb(t: TestContext, now: () => Date, rows: readonly string[
       const day = row.split(',')[6] ?? ''
       return day >= (from ?? '') && day <= (to ?? '') && day <= today
     })
-    const body = days.length > 0 ? `${[HEAD, ...days].join('\r\n')}\r\n` : ''
+    if (days.length === 0) days.push(`EXR.D.USD.EUR.SP00.A,D,USD,EUR,SP00,A,${from},`)
+    const body = `${[HEAD, ...days].join('\r\n')}\r\n`
     return { headers: { 'Content-Type': 'text/csv' }, body }
   })
 }

@@ -41,7 +41,7 @@ const range = (valor: string) =>
 const SOURCES: [provider: Provider, missing: string][] = [
   [
     ecb,
-    `${ECB_HEAD}EXR.D.USD.EUR.SP00.A,D,USD,EUR,SP00,A,2026-03-03,\r\nx,D,JPY,EUR,SP00,A,2026-03-03,NaN\r\n`,
+    `${ECB_HEAD}EXR.D.USD.EUR.SP00.A,D,USD,EUR,SP00,A,2026-03-03,\r\nEXR.D.JPY.EUR.SP00.A,D,JPY,EUR,SP00,A,2026-03-03,NaN\r\n`,
   ],
   [
     banguat,

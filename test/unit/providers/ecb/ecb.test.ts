@@ -17,6 +17,7 @@ const whole = readFixture('reconstructed-exr-dataonly-2026-03-11.csv')
 const [HEAD = ''] = whole.split('\r\n')
 const ask = (from: string, to: string) => ({ table: 'ecb', indicator: undefined, window: { from, to } })
 const WEEK = ask('2026-03-11', '2026-03-18')
+const TODAY = '2026-03-18'
 
 const line = (currency: string, day: string, value: string) =>
   `EXR.D.${currency}.EUR.SP00.A,D,${currency},EUR,SP00,A,${day},${value}`
@@ -47,6 +48,10 @@ testProvider('ecb', {
   rewrite: ({ value, day }) =>
     whole.replace(/[\d.]+(?=\r\n)/g, (text) => `"${value(text)}"`).replace(/\d{4}-\d\d-\d\d/g, day),
   rewriteRows: (change) => table(...change(whole.trimEnd().split('\r\n').slice(1))),
+  strangers: [
+    whole.replaceAll(',EUR,SP00,', ',USD,SP00,'),
+    whole.replaceAll(',D,USD,', ',D,x,').replaceAll(',D,GBP,', ',D,USD,').replaceAll(',D,x,', ',D,GBP,'),
+  ],
   wrong: [
     'KEY,TIME_PERIOD,OBS_VALUE\r\nx,2026-03-11,1\r\n',
     table('EXR.M.USD.EUR.SP00.A,M,USD,EUR,SP00,A,2026-03,1.1'),
@@ -110,28 +115,31 @@ test('a 404 of the list is tried once without it, and rows of other currencies a
 })
 
 test('a row without a value is no publication, and lists its currency', async () => {
-  const { observations, listed } = await readEcbRates(
-    table(
-      line('USD', '2004-05-01', ''),
-      line('USD', '2004-05-03', '1.1927'),
-      line('JPY', '2004-05-01', 'NaN'),
-    ),
-    { from: '2004-05-01', to: '2004-05-03' },
+  const others = ecb.catalogue.map(({ quote }) => quote).filter((one) => !['USD', 'JPY'].includes(one))
+  const window = { from: '2004-05-01', to: '2004-05-03' }
+  const body = table(
+    line('USD', '2004-05-01', ''),
+    line('USD', '2004-05-03', '1.1927'),
+    line('JPY', '2004-05-03', 'NaN'),
+    ...others.map((one) => line(one, '2004-05-03', '')),
   )
+  const { observations, listed, leftOut } = await readEcbRates(body, window, TODAY)
   assert.deepEqual(
     observations.map(({ day, value }) => `${day} ${value}`),
     ['2004-05-03 1.1927'],
   )
-  assert.deepEqual(
-    listed.map(({ name }) => name),
-    ['USD', 'JPY'],
-  )
+  assert.deepEqual([listed.length, leftOut], [29, undefined])
 })
 
-test('an empty body and the head alone are no data', async () => {
+test('an empty body and the head alone are no data of at most four past days', async () => {
+  const easter = { from: '2026-04-03', to: '2026-04-07' }
   for (const body of ['', '\r\n', `${HEAD}\r\n`]) {
-    const { observations, listed } = await readEcbRates(body, WEEK.window)
+    const { observations, listed } = await readEcbRates(body, easter, '2026-04-07')
     assert.deepEqual([observations, listed], [[], []])
+    assert.deepEqual((await readEcbRates(body, { from: '1990-01-01', to: '1999-01-07' }, TODAY)).listed, [])
+    await assert.rejects(readEcbRates(body, easter, '2026-04-08'), {
+      message: 'the answer has no row from 2026-04-03 to 2026-04-07',
+    })
   }
 })
 
@@ -139,7 +147,7 @@ test('columns are found by name, and quotes are understood', async () => {
   const body =
     'KEY,TITLE,FREQ,CURRENCY,CURRENCY_DENOM,EXR_TYPE,EXR_SUFFIX,OBS_STATUS,TIME_PERIOD,OBS_VALUE\r\n' +
     'EXR.D.USD.EUR.SP00.A,"US dollar, ""spot""",D,USD,EUR,SP00,A,A,2026-03-11,1.1549\r\n'
-  const { observations } = await readEcbRates(body, WEEK.window)
+  const { observations } = await readEcbRates(body, WEEK.window, TODAY)
   assert.deepEqual(observations, [
     { code: 'D.USD.EUR.SP00.A', day: '2026-03-11', value: '1.1549', roundedTo: undefined },
   ])
@@ -157,24 +165,46 @@ test('a currency that was not requested is dropped, and named once a week', asyn
 
 test('a currency that ends before the others is left out of the coverage', async () => {
   const cut = whole.slice(0, whole.indexOf('EXR.D.ZAR.EUR.SP00.A,D,ZAR,EUR,SP00,A,2026-03-17'))
-  const { listed, leftOut, observations } = await readEcbRates(cut, WEEK.window)
+  const { listed, leftOut, observations } = await readEcbRates(cut, WEEK.window, TODAY)
   assert.deepEqual([leftOut, listed.length], [['D.ZAR.EUR.SP00.A'], 28])
   assert.equal(observations.length, rows.length - 2)
-  assert.equal((await readEcbRates(whole, WEEK.window)).leftOut, undefined)
+  assert.equal((await readEcbRates(whole, WEEK.window, TODAY)).leftOut, undefined)
 })
 
-test('the pause of the krona is no cut', async () => {
-  const row = (currency: string, day: string) =>
-    `EXR.D.${currency}.EUR.SP00.A,D,${currency},EUR,SP00,A,${day},290`
-  const window = { from: '2008-01-01', to: '2008-12-31' }
-  const body = table(row('ISK', '2008-12-09'), row('JPY', '2008-12-09'), row('USD', '2008-12-31'))
-  const { listed, leftOut } = await readEcbRates(body, window)
-  assert.deepEqual([listed.map(({ name }) => name), leftOut], [['ISK', 'USD'], ['D.JPY.EUR.SP00.A']])
+test('a currency that lacks a day of the others is left out, unless it had not begun or paused', async () => {
+  const currencies = ecb.catalogue.map(({ quote }) => quote)
+  const window = { from: '2008-12-01', to: '2008-12-31' }
+  const late = ['INR', 'ILS']
+  const read = (lacks: (currency: string, day: string) => boolean) =>
+    readEcbRates(
+      table(
+        ...['2008-12-09', '2008-12-10', '2008-12-31'].flatMap((day) =>
+          currencies.filter((one) => !lacks(one, day)).map((one) => line(one, day, '290')),
+        ),
+      ),
+      window,
+      TODAY,
+    )
+  const begun = (one: string, day: string) => late.includes(one) || (one === 'ISK' && day > '2008-12-09')
+  const { listed, leftOut } = await read(begun)
+  assert.deepEqual([listed.length, leftOut], [27, undefined])
+  const cut = await read(
+    (one, day) => begun(one, day) || one === 'JPY' || (one === 'ISK' && day === '2008-12-09'),
+  )
+  assert.deepEqual(cut.leftOut, ['D.ISK.EUR.SP00.A', 'D.JPY.EUR.SP00.A'])
+  const middle = await read((one, day) => begun(one, day) || (one === 'GBP' && day === '2008-12-10'))
+  assert.deepEqual([middle.leftOut, middle.listed.length], [['D.GBP.EUR.SP00.A'], 26])
+  const first = await read((one) => one !== 'USD')
+  assert.deepEqual([first.leftOut?.length, first.listed], [27, []], 'of the first currency alone')
 })
 
 test('a second answer that is cut elsewhere leaves out what both lack', async () => {
   const read = (end: string) =>
-    readEcbRates(whole.slice(0, whole.indexOf(`,${end}`) - 'EXR.D.ZAR.EUR.SP00.A,D'.length), WEEK.window)
+    readEcbRates(
+      whole.slice(0, whole.indexOf(`,${end}`) - 'EXR.D.ZAR.EUR.SP00.A,D'.length),
+      WEEK.window,
+      TODAY,
+    )
   const [first, second] = [await read('ZAR,EUR,SP00,A,2026-03-17'), await read('USD,EUR,SP00,A,2026-03-17')]
   const { listed, leftOut } = completeAnswer(second, first)
   assert.ok(listed.some(({ name }) => name === 'USD') && leftOut?.includes('D.ZAR.EUR.SP00.A'))
@@ -184,11 +214,16 @@ const failures: [title: string, body: string, message: RegExp][] = [
   ['a missing column', 'KEY,FREQ\r\n', /^the answer has no column CURRENCY$/],
   ['another frequency', table('x,M,USD,EUR,SP00,A,2026-03,1'), /^"FREQ" is not D but "M"$/],
   ['a short row', table('x,D,USD,EUR,SP00,A,2026-03-11'), /^a row has 7 cells, not 8$/],
+  [
+    'the key of another currency',
+    table(line('USD', '2026-03-11', '1.15').replace('.USD.', '.GBP.')),
+    /^"KEY" of USD is "EXR\.D\.GBP\.EUR\.SP00\.A"$/,
+  ],
   ['a missing line end', table(line('USD', '2026-03-11', '1.15')).trimEnd(), /^the last line .* no end$/],
 ]
 for (const [title, body, message] of failures) {
   test(`the failure of readEcbRates names ${title}`, async () => {
-    await assert.rejects(readEcbRates(body, WEEK.window), (error) => {
+    await assert.rejects(readEcbRates(body, WEEK.window, TODAY), (error) => {
       assert.ok(error instanceof FetchFailure)
       assert.match(error.message, message)
       return true
