@@ -2,7 +2,7 @@
 
 import { addDays, earliest, isIsoDate, latest } from '../../values/dates.ts'
 import { isJsonObject, type JsonObject } from '../../values/json-object.ts'
-import { listItems, parseLargeJson, parseSourceJson, scalarText } from '../json.ts'
+import { excerpt, listItems, parseLargeJson, parseSourceJson, scalarText } from '../json.ts'
 import {
   FetchFailure,
   type FetchRequest,
@@ -30,9 +30,12 @@ export async function readPublic(
   for (const window of splitWindow(request.window, indicator === undefined ? TABLE_DAYS : SINGLE_DAYS)) {
     const name = indicator ?? request.table
     const page = publicRequest(source, { name, path: `${resourcePath(request)}/series`, window })
-    const answer = await requester.get(page, async (body, headers) =>
-      withMirrorHeaders(await readPublicAnswer(body, requestedDays(window, requester)), headers),
-    )
+    const answer = await requester.get(page, async (body, headers) => {
+      const values = await readPublicAnswer(body, requestedDays(window, requester))
+      const other = values.listed.find(({ code }) => indicator !== undefined && code !== indicator)
+      if (other) throw new FetchFailure(`the answer is of the indicator ${excerpt(other.code, 20)}`)
+      return withMirrorHeaders(values, headers)
+    })
     // Nothing was published, but the source knows the indicator: an unknown one is a 400 (upstream 1).
     if (indicator !== undefined && answer.listed.length === 0) {
       answer.listed.push({ code: indicator, name: source.seriesName(indicator) })

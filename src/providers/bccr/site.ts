@@ -1,7 +1,7 @@
 // Client of the API of the central bank's website (upstream 2). No credentials are needed, but there are only tables,
 // of at most 100 days, rounded. The API is unofficial, so an answer of another shape is a failure, never a guess.
 
-import { addDays, type IsoDate, isIsoDate, latest } from '../../values/dates.ts'
+import { addDays, earliest, type IsoDate, isIsoDate, latest } from '../../values/dates.ts'
 import { isJsonObject, type JsonObject } from '../../values/json-object.ts'
 import { listItems, parseSourceJson, scalarText } from '../json.ts'
 import {
@@ -25,6 +25,7 @@ const TABLE_PATH =
   'Bccr.GE.SDDE.IndicadoresSitioExterno.GrupoVariables.API/CuadroGrupoVariables/ObtenerDatosCuadro'
 const CSRF_MS = 3_600_000 // valid for a day, reused for an hour (upstream 2)
 const CACHED_PAGES = 4 // a year of a table: a read of 318 after 317 needs no further request
+const LATE_DAYS = 30 // a page ends on the requested day, or with the newest value
 const MOST_LEVELS = 16
 const MOST_COLUMNS = 200 // each indicator is read at each column
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
@@ -90,7 +91,8 @@ export function readCsrfToken(body: string): string {
 
 /**
  * Parses the values of a page.
- * @throws FetchFailure when the body is no page, a column is of another day, or a value is no number
+ * @throws FetchFailure when the body is no page, a column is of another day, the page ends long before the request, or a
+ * value is no number
  */
 export function readSitePage(body: string, requested: AnswerDays): SitePage {
   const page = parseSourceJson(body)
@@ -98,7 +100,12 @@ export function readSitePage(body: string, requested: AnswerDays): SitePage {
     throw new FetchFailure('the answer has no "columnas" or no "indicadoresRaiz"')
   }
   const days = readColumns(listItems(page.columnas, '"columnas"'), requested)
-  const result: SitePage = { listed: [], observations: [], oldest: [...days.values()].sort()[0] }
+  const sorted = [...days.values()].sort()
+  const { to = '', tomorrow = to } = requested
+  const newest = sorted.at(-1) ?? to
+  if (to !== '' && newest < addDays(earliest(to, tomorrow), -LATE_DAYS))
+    throw new FetchFailure(`days up to ${to} were requested, the newest column is of ${newest}`)
+  const result: SitePage = { listed: [], observations: [], oldest: sorted[0] }
   const decimals = tableDecimals(page.informacionDelCuadro)
   for (const indicator of walkIndicators(listItems(page.indicadoresRaiz, '"indicadoresRaiz"'), 0)) {
     const code = scalarText(indicator.idIndicador)
@@ -141,6 +148,8 @@ async function readBackwards(
     pages.push({ answer, until, oldest })
     until = addDays(oldest, -1)
   }
+  if (indicator !== undefined && names.size === 0 && pages.some(({ answer }) => answer.listed.length > 0))
+    throw new FetchFailure(`the website of the bank, table ${table}: it has no indicator ${indicator}`)
   for (const one of pages) {
     const listed = new Set(one.answer.listed.map(({ code }) => code))
     if ([...names.keys()].every((code) => listed.has(code))) continue

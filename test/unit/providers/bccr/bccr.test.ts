@@ -67,11 +67,12 @@ test('bccr connection lists a single indicator without data, and nothing of an e
   })
 })
 
-test('bccr connection returns an unknown indicator unchanged', async (t) => {
+test('bccr connection refuses an answer of another indicator, and returns an unknown one of a table', async (t) => {
   const body = `{"estado":true,"datos":[{"codigoIndicador":"999","nombreIndicador":"x","series":[
     {"fecha":"2026-09-14","valorDatoPorPeriodo":1}]}]}`
   const { connection } = await converse(t, { faults: () => ({ status: 200, body }) })
-  const { listed, observations } = await connection.read(week())
+  await assert.rejects(connection.read(week()), /^FetchFailure: 318: the answer is of the indicator 999: /)
+  const { listed, observations } = await connection.read(ask('520', undefined, '2026-09-14', '2026-09-20'))
   assert.deepEqual(listed, [{ code: '999', name: 'x' }])
   assert.equal(observations[0]?.code, '999')
 })
