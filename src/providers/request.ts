@@ -64,6 +64,7 @@ const LONGEST_WAIT_MS = 120_000
 const TIMEOUT_MS = 60_000
 const BODY_LIMIT = 8 * 1024 * 1024 // decompressed; the largest answer known is well below 1 MiB
 const ERROR_BODY_LIMIT = 64 * 1024
+const MAX_AGE_S = 86_400 // an older answer would undo corrections, and lack days
 const CUT_SHORT = 'the answer was cut short'
 const INCOMPLETE_CHAIN = new Set(['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'])
 const RETRY_STATUSES = [429, ...Array.from({ length: 100 }, (_, at) => 500 + at)]
@@ -132,6 +133,8 @@ export function createRequester(
         })
       isDown = false
       if (!response.ok) throw statusFailure(request, response, settings.userAgent).failure
+      if (Number(response.headers.get('age')) > MAX_AGE_S)
+        throw finalFailure(request, 'the answer is of over a day ago, from a cache (Age)').failure
       day = headerDay(response.headers.get('date'), settings.timeZone)
       return readResponse(request, response._data ?? '', response.headers, read)
     },

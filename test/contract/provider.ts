@@ -107,6 +107,7 @@ export function testProvider(name: string, sample: ProviderSample): void {
     ['a document without its end', { body: valid.body.trimEnd().slice(0, -1) }],
     ['bytes that are no text', { body: Buffer.from([0xff, 0xfe, 0x00, 0x1f, 0x8b]) }],
     ['a compressed body that is none', { headers: { 'Content-Encoding': 'gzip' }, body: valid.body }],
+    ['an answer that a cache has had for two days', { headers: { Age: '172800' }, body: valid.body }],
     ['a huge body', { body: valid.body + ' '.repeat(LARGEST) }],
     ...harmfulReplies(sample),
     ...encodedReplies(sample),
