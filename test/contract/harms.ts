@@ -134,7 +134,7 @@ export function valueChanges({ rewrite }: ProviderSample): [title: string, body:
 }
 
 /**
- * Returns what a sync would store or cover wrongly of an answer to the valid request, also of the same one again.
+ * Returns what a sync would store or cover wrongly of an answer to the valid request. A second answer is the same.
  * `ignoresHoles`: days without a row may be covered.
  */
 export function wrongOutcome(

@@ -50,8 +50,8 @@ export type ProviderSample = {
   rewrite: (change: Rewriting) => string
   /** Returns the body of the valid answer with other rows; undefined: its rows have no rule. */
   rewriteRows?: (change: (rows: string[]) => string[]) => string
-  /** An answer does not show that one of its rows is missing. */
-  mayLackRows?: true
+  /** An answer does not show that one of its rows is missing. Default: that of a source of each day. */
+  mayLackRows?: boolean
   /** Bodies of another currency or indicator than the requested ones. */
   strangers?: string[]
   /** The source sends days before those of a request. */
@@ -150,7 +150,7 @@ export function testProvider(name: string, sample: ProviderSample): void {
       source.manner = { headers: AFTERWARDS, body }
       const answer = await readOrFail(sample, connection, { ...valid.ask, again: true })
       // The sync counts the answers without a day of a source that publishes each day.
-      const ignoresHoles = sample.mayLackRows || provider.publication.days === 'every day'
+      const ignoresHoles = sample.mayLackRows ?? provider.publication.days === 'every day'
       if (answer) assert.deepEqual(wrongOutcome(sample, answer, { ignoresHoles }), [], body)
     }
   })

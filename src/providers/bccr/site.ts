@@ -100,12 +100,12 @@ export function readSitePage(body: string, requested: AnswerDays): SitePage {
     throw new FetchFailure('the answer has no "columnas" or no "indicadoresRaiz"')
   }
   const days = readColumns(listItems(page.columnas, '"columnas"'), requested)
-  const sorted = [...days.values()].sort()
+  const columnDays = [...days.values()].sort()
   const { to = '', tomorrow = to } = requested
-  const newest = sorted.at(-1) ?? to
+  const newest = columnDays.at(-1) ?? to
   if (to !== '' && newest < addDays(earliest(to, tomorrow), -LATE_DAYS))
     throw new FetchFailure(`days up to ${to} were requested, the newest column is of ${newest}`)
-  const result: SitePage = { listed: [], observations: [], oldest: sorted[0] }
+  const result: SitePage = { listed: [], observations: [], oldest: columnDays[0] }
   const decimals = tableDecimals(page.informacionDelCuadro)
   for (const indicator of walkIndicators(listItems(page.indicadoresRaiz, '"indicadoresRaiz"'), 0)) {
     const code = scalarText(indicator.idIndicador)
@@ -211,6 +211,8 @@ function readSeries(
 ): Observation[] {
   if (series === undefined || series === null) return []
   if (!isJsonObject(series)) throw new FetchFailure(`"series" of ${code} is not an object`)
+  const stray = Object.keys(series).find((field) => isStrayValue(field, series[field], days))
+  if (stray !== undefined) throw new FetchFailure(`${code} has a value of "${stray}", which is no column`)
   const observations: Observation[] = []
   for (const [field, day] of days) {
     const text = scalarText(series[`${field}Ingles`])
@@ -219,6 +221,12 @@ function readSeries(
     observations.push({ code, day, value: text, roundedTo: Math.max(decimals, ownDecimals) })
   }
   return observations
+}
+
+/** Returns true for a value without a column: its day is missing in the page. */
+function isStrayValue(field: string, value: unknown, days: Map<string, IsoDate>): boolean {
+  const [, column = ''] = /^(serie\d+)Ingles$/.exec(field) ?? []
+  return column !== '' && !days.has(column) && scalarText(value) !== ''
 }
 
 function tableDecimals(about: unknown): number {

@@ -24,7 +24,7 @@ type RatesAnswer = SourceAnswer & { unknown: Set<string> }
 
 /**
  * Parses an answer. An empty body, or the head alone, is no data. A row without a value is no publication.
- * Currencies share their days. One without a row on a day of the others may be cut, and is left out of the coverage.
+ * Currencies share their days. A currency without a row on one of them may be cut, and is left out of the coverage.
  * @throws FetchFailure for a head without the columns, a row of another kind of rate or another day, a wrong value, or a
  * last line without its end, or no value for more days than a closure has
  */

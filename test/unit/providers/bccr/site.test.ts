@@ -38,7 +38,7 @@ const values: [title: string, series: string, observed: [value: string, roundedT
   ['words, for others to reject', '{"serie1Ingles":"n.d."}', ['n.d.', 2]],
   ['an empty value', '{"serie1":"","serie1Ingles":""}', undefined],
   ['a null value', '{"serie1Ingles":null}', undefined],
-  ['an absent value', '{"serie2Ingles":"494.34"}', undefined],
+  ['an absent value', '{"serie2Ingles":""}', undefined],
   ['no series', 'null', undefined],
 ]
 for (const [title, series, observed] of values) {
@@ -93,6 +93,11 @@ const failures: [title: string, body: string, message: RegExp][] = [
   ['an indicator that is none', page({ indicators: '7' }), /not an indicator/],
   ['values of nobody', page({ indicators: '{"series":{"serie1Ingles":"1"}}' }), /idIndicador/],
   ['a Spanish number', page({ indicators: indicator('{"serie1Ingles":"494,34"}') }), /"494,34" of 317 on/],
+  [
+    'a value without its column',
+    page({ indicators: indicator('{"serie2Ingles":"494.34"}') }),
+    /"serie2Ingles"/,
+  ],
   ['series that is a list', page({ indicators: indicator('[]') }), /"series" of 317/],
 ]
 for (const [title, body, message] of failures) {
