@@ -29,6 +29,7 @@ import {
   valueChanges,
   wrongOutcome,
 } from './harms.ts'
+import { testScaledValues } from './scaled.ts'
 
 /** Request with the body of its answer. */
 export type Exchange = { ask: FetchRequest; body: string }
@@ -70,6 +71,7 @@ export function testProvider(name: string, sample: ProviderSample): void {
   /** The day after the window. */
   const AFTERWARDS = { Date: new Date(`${addDays(valid.ask.window.to, 1)}T18:00:00Z`).toUTCString() }
   testDeclaration(name, provider)
+  testScaledValues(name, sample)
 
   test(`${name}: a valid answer has each value as published`, async (t) => {
     const { connection } = await open(t, sample, { body: valid.body })
