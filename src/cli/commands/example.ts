@@ -33,16 +33,21 @@ export const EXAMPLES: Record<string, Example> = {
     files: [
       '__init__.py',
       '__manifest__.py',
+      'data/job.xml',
       'i18n/es.po',
       'models/__init__.py',
+      'models/cambista.py',
+      'models/cambista_messages.py',
+      'models/cambista_run.py',
       'models/res_currency_rate_provider_cambista.py',
+      'models/res_currency_rate_update_wizard.py',
       'views/res_currency_rate_provider.xml',
     ].map((name) => `${ODOO_MODULE}/${name}`),
     target: 'odoo.sh',
     synonyms: ['oca', 'openerp', 'currency_rate_update'],
     note: {
-      en: 'for OCA currency_rate_update 17.0; tested with Python 3.11 and fakes of Odoo and OCA',
-      es: 'para currency_rate_update 17.0 de OCA; probado con Python 3.11 y simulaciones de Odoo y OCA',
+      en: 'for OCA currency_rate_update; tested with stand-ins of Odoo 16.0 to 18.0',
+      es: 'para currency_rate_update de OCA; probado con simulaciones de Odoo 16.0 a 18.0',
     },
   },
   python: {

@@ -1,1 +1,1 @@
-from . import res_currency_rate_provider_cambista
+from . import res_currency_rate_provider_cambista, cambista_run, cambista_messages, res_currency_rate_update_wizard

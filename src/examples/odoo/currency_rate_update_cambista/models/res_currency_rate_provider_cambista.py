@@ -1,44 +1,20 @@
-"""Provider of OCA's currency_rate_update that reads a cambista server.
+"""Provider of OCA's currency_rate_update that reads a cambista server: its settings and its job.
 
 Each company has a provider of its own, and so its own side: compra or venta. A day without a publication has no row, and
-Odoo takes the row before it. A range with days that the server has not fetched is an error, and no row is written: OCA
-posts the reason in the chatter of the provider and tries again at the next run.
+Odoo takes the row before it. `cambista_run.py` has the runs, `cambista_messages.py` what they tell.
 """
 
-import json
-import logging
-import time
-import urllib.error
-import urllib.parse
-import urllib.request
-from collections import defaultdict
-from datetime import timedelta
-from decimal import Decimal
-from http.client import HTTPException
+import re
 
-from odoo import _, fields, models
-from odoo.exceptions import UserError
+from odoo import _, api, fields, models
+from odoo.exceptions import UserError, ValidationError
 
-_logger = logging.getLogger(__name__)
-
-TIMEOUT = 10  # seconds
-ATTEMPTS = 3
-LONGEST_WAIT = 60  # seconds that a busy server may ask for between two attempts
-DAYS_OF_A_REQUEST = 366
-# Days before a scheduled update that it reads again, since the bank may have corrected a value. For an older
-# correction, run the wizard over its days.
-DAYS_READ_AGAIN = 31
+ADDRESS = re.compile(r"https?://[\w.\-\[\]:]+(/[\w.\-~/]*)?", re.ASCII)
+JOB = "currency_rate_update_cambista.job"
 CURRENCIES = (
     "AED ARS AUD BDT BHD BOB BRL CAD CHF CLP CNY COP CRC DKK DOP EGP EUR GBP GTQ HKD HNL IDR ILS INR JOD JPY KRW LKR "
     "MAD MXN MYR NIO NOK NZD PEN PLN RUB SEK SGD THB TWD USD UYU VES VND XDR ZAR"
 ).split()
-
-
-class NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Rejects redirects: another server must not get the key."""
-
-    def redirect_request(self, *_words):
-        return None
 
 
 class ResCurrencyRateProviderCambista(models.Model):
@@ -46,9 +22,13 @@ class ResCurrencyRateProviderCambista(models.Model):
 
     service = fields.Selection(
         selection_add=[("cambista", "Central Bank of Costa Rica (cambista)")],
-        ondelete={"cambista": "set default"},
+        # Another service would collide with a provider of it in the same company.
+        ondelete={"cambista": lambda providers: providers._cambista_delete()},
     )
-    cambista_url = fields.Char("Server address", help="Such as https://rates.example.com")
+    cambista_url = fields.Char(
+        "Server address",
+        help="Such as https://rates.example.com. With http to another machine, the network can read the key",
+    )
     cambista_key = fields.Char(
         "API key", groups="base.group_system", help="Printed by: cambista key create odoo"
     )
@@ -58,80 +38,92 @@ class ResCurrencyRateProviderCambista(models.Model):
         default="venta",
         help="The side of the bank's reference rate with which this company books",
     )
+    # Marks of the runs, as "USD 2025-01-01, EUR 2025-01-01".
+    cambista_since = fields.Char(
+        "Rates since", readonly=True, copy=False, help="First day from which a currency has all its rates"
+    )
+    cambista_read_on = fields.Date(readonly=True, copy=False)  # last day on which DAYS_READ_AGAIN were read
+    cambista_currency_id = fields.Many2one("res.currency", readonly=True, copy=False)  # the rates are in it
+    cambista_failing = fields.Char(readonly=True, copy=False)  # currencies whose failure was told
+    cambista_told_on = fields.Date(readonly=True, copy=False)
+
+    def write(self, values):
+        if "company_id" in values:
+            values = {**values, "cambista_since": False, "cambista_read_on": False}
+        return super().write(values)
+
+    @api.constrains("service", "company_id", "cambista_url", "cambista_key", "cambista_side")
+    def _check_cambista(self):
+        for provider in self:
+            fault = provider.service == "cambista" and provider._cambista_fault()
+            if fault:
+                raise ValidationError(fault)
+
+    def _cambista_fault(self):
+        """Returns a sentence if no rate can be right with these settings, else False."""
+        provider = self.sudo()  # account managers may not read the key
+        company = provider.company_id
+        if not (provider.cambista_url and provider.cambista_key and provider.cambista_side):
+            return _("Enter the server address, the API key and the rate of the dollar")
+        if not ADDRESS.fullmatch(provider.cambista_url):
+            return _("Enter the server address as https://HOST or http://HOST")
+        if "root_id" in company._fields and company.parent_id:  # before Odoo 17 a parent shares no rates
+            return _("%s is a branch and has the rates of its main company: choose that one") % company.name
+        # Odoo divides all rates of a company by that of its own currency.
+        own_rows = (
+            self.env["res.currency.rate"]
+            .sudo()
+            .search([("currency_id", "=", company.currency_id.id), ("company_id", "in", [company.id, False])])
+        )
+        if any(row.rate != 1 and row.provider_id != provider for row in own_rows):
+            return _("Delete the rates of %s in this company first") % company.currency_id.name
+        return False
 
     def _get_supported_currencies(self):
         self.ensure_one()
-        if self.service != "cambista":
-            return super()._get_supported_currencies()
-        return CURRENCIES
+        return CURRENCIES if self.service == "cambista" else super()._get_supported_currencies()
 
-    def _obtain_rates(self, base_currency, currencies, date_from, date_to):
-        """Returns, by day, `direct` (units of a currency for one of the company's) and `inverted` (as published)."""
-        self.ensure_one()
-        if self.service != "cambista":
-            return super()._obtain_rates(base_currency, currencies, date_from, date_to)
-        start = date_from
-        if self.env.context.get("scheduled"):
-            start = min(date_from, date_to) - timedelta(days=DAYS_READ_AGAIN)
-        # The bank publishes colones for a dollar. The other direction would have only 15 digits of it.
-        names = ("direct", "inverted") if base_currency == "USD" else ("inverted", "direct")
-        rates = defaultdict(dict)
-        for currency in currencies:
-            if currency == base_currency:
+    def _update(self, date_from, date_to, newest_only=False):
+        """Replaces OCA's update, which posts a failure as a note that nobody is notified of."""
+        ours = self.filtered(lambda provider: provider.service == "cambista")
+        super(ResCurrencyRateProviderCambista, self - ours)._update(date_from, date_to, newest_only)
+        for provider in ours:
+            if self.env.context.get("scheduled"):
+                provider._cambista_run(date_to, newest_from=date_from if newest_only else None)
                 continue
-            pair = (base_currency, currency) if names[0] == "direct" else (currency, base_currency)
-            for window_start, window_end in self._cambista_windows(start, date_to):
-                history = self._cambista_history(*pair, window_start, window_end)
-                self._cambista_check_holes(history, currency, date_from)
-                for point in history["points"]:
-                    value = Decimal(point["value"])
-                    rates[point["date"]][currency] = dict(zip(names, (float(value), float(1 / value))))
-        return dict(rates)
+            failures = provider._cambista_update(date_from, date_to)[1]
+            if failures:
+                raise UserError("\n".join(provider._cambista_sentences(failures)))
 
-    def _cambista_windows(self, start, end):
-        """Splits a range into windows that fit into a request."""
-        while start <= end:
-            window_end = min(end, start + timedelta(days=DAYS_OF_A_REQUEST - 1))
-            yield start, window_end
-            start = window_end + timedelta(days=1)
-
-    def _cambista_check_holes(self, history, currency, date_from):
-        """Rejects days of the range that the server has not fetched. Older ones are only read again."""
-        for hole in history.get("holes", ()):
-            if hole["to"] >= str(date_from):
-                raise UserError(
-                    _("%(currency)s: the server has not fetched the days from %(first)s to %(last)s")
-                    % {"currency": currency, "first": hole["from"], "last": hole["to"]}
-                )
-
-    def _cambista_history(self, base, quote, date_from, date_to):
-        provider = self.sudo()
-        query = {
-            "base": base,
-            "quote": quote,
-            "type": provider.cambista_side or "venta",
-            "from": date_from,
-            "to": date_to,
+    @api.model
+    def _cambista_add_job(self):
+        """Adds the job when the module is installed. An update of the module leaves the job as it is."""
+        if self.env.ref(JOB, raise_if_not_found=False):
+            return
+        jobs = self.env["ir.cron"]
+        values = {
+            "name": "cambista: rates of the day",
+            "model_id": self.env["ir.model"]._get_id(self._name),
+            "state": "code",
+            "code": "model._cambista_run_job()",
+            "interval_number": 1,
+            "interval_type": "hours",
         }
-        request = urllib.request.Request(
-            (provider.cambista_url or "").rstrip("/") + "/api/v1/history?" + urllib.parse.urlencode(query),
-            headers={"X-API-Key": provider.cambista_key or ""},
-        )
-        opener = urllib.request.build_opener(NoRedirects)
-        for attempt in range(1, ATTEMPTS + 1):
-            wait = 2 ** (attempt - 1)
-            try:
-                with opener.open(request, timeout=TIMEOUT) as response:
-                    return json.load(response)
-            except urllib.error.HTTPError as error:
-                reason = f"{error.code}: {error.read(2000).decode(errors='replace')}"
-                if error.code not in (429, 502, 503, 504):
-                    raise UserError(_("The server rejects the request: %s") % reason) from None
-                seconds = error.headers.get("Retry-After", "")
-                wait = int(seconds) if seconds.isdigit() else wait
-            except (OSError, HTTPException, ValueError) as error:  # no connection, time-out, cut answer
-                reason = str(error) or type(error).__name__
-            if attempt == ATTEMPTS or wait > LONGEST_WAIT:
-                raise UserError(_("The server does not answer: %s") % reason)
-            _logger.info("%s: attempt %s failed: %s", provider.cambista_url, attempt, reason)
-            time.sleep(wait)
+        if "numbercall" in jobs._fields:  # Odoo 16 and 17 run a job once by default
+            values["numbercall"] = -1
+        jobs._load_records([{"xml_id": JOB, "values": values, "noupdate": True}])
+
+    @api.model
+    def _cambista_run_job(self):
+        """Runs each provider with an interval of a day. OCA's job runs at 18:01 in Costa Rica: a day late."""
+        here = self.with_context(tz="America/Costa_Rica")
+        today = fields.Datetime.context_timestamp(here, fields.Datetime.now()).date()
+        domain = [("service", "=", "cambista"), ("company_id.currency_rates_autoupdate", "=", True)]
+        for provider in self.search(domain).filtered("daily"):
+            provider._cambista_run(today)
+
+    def _cambista_delete(self):
+        """Deletes providers when the module is uninstalled. Their rates stay."""
+        rows = self.env["res.currency.rate"].search([("provider_id", "in", self.ids)])
+        rows.with_context(tracking_disable=True).write({"provider_id": False})
+        self.unlink()
