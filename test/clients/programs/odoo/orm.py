@@ -158,6 +158,9 @@ class Model:
         if callable(path):
             return [path(record) for record in self]
         values = [follow(record, path) for record in self]
+        field = self._fields.get(path)
+        if not values and field and field.kind in ("many2one", "many2many"):
+            return self.env[field.comodel].browse()
         if values and isinstance(values[0], Model):
             return values[0].browse(dict.fromkeys(number for value in values for number in value._ids))
         return values

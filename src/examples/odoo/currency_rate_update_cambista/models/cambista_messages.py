@@ -20,8 +20,9 @@ MANAGERS = "account.group_account_manager"
 class CambistaMessages(models.Model):
     _inherit = "res.currency.rate.provider"
 
-    def _cambista_tell(self, failures, today):
+    def _cambista_tell(self, failures):
         """Tells a failure when it begins, then weekly, and once when it is over."""
+        today = self._cambista_today()
         before = set((self.cambista_failing or "").split())
         is_due = not self.cambista_told_on or (today - self.cambista_told_on).days >= DAYS_BETWEEN_MESSAGES
         lines = []
@@ -73,8 +74,9 @@ class CambistaMessages(models.Model):
             names[sentence].append(name)
         return [f"{', '.join(currencies)}: {sentence}" for sentence, currencies in names.items()]
 
-    def _cambista_stale(self, name, published, today):
+    def _cambista_stale(self, name, published):
         """Returns the sentence of a currency that stands still, by currency: at most one."""
+        today = self._cambista_today()
         days = [day for day in (self._cambista_newest_day(name, today), published) if day]
         most = 3 if {name, self.company_id.currency_id.name} == {"USD", "CRC"} else 7
         if not days:

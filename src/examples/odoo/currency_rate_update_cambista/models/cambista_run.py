@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from http.client import HTTPException
 from urllib.error import HTTPError
 
-from odoo import _, models
+from odoo import _, fields, models
 from odoo.exceptions import UserError
 
 from .cambista import Server
@@ -28,8 +28,8 @@ ONE_DAY = timedelta(days=1)
 class CambistaRun(models.Model):
     _inherit = "res.currency.rate.provider"
 
-    def _cambista_run(self, today, newest_from=None):
-        """Writes the days that the company lacks until `today`. A failure is told, and stops no other provider.
+    def _cambista_run(self, until, newest_from=None):
+        """Writes the days that the company lacks until a day. A failure is told, and stops no other provider.
 
         `newest_from`: writes the newest day from that day on alone, for an interval of more than a day.
         """
@@ -38,16 +38,16 @@ class CambistaRun(models.Model):
         try:
             with self.env.cr.savepoint():
                 if newest_from:
-                    failures = self._cambista_update(newest_from, today, newest_only=True)[1]
+                    failures = self._cambista_update(newest_from, until, newest_only=True)[1]
                 else:
-                    failures = self._cambista_catch_up(today)
+                    failures = self._cambista_catch_up(until)
         except UserError as error:
             failures = dict.fromkeys(self._cambista_names(), str(error))
         except Exception:
             _logger.exception("%s: the rates of cambista were not written", self.company_id.name)
             failures = dict.fromkeys(self._cambista_names(), _("Odoo could not write the rates: see its log"))
         if failures is not None:
-            self._cambista_tell(failures, today)
+            self._cambista_tell(failures)
 
     def _cambista_update(self, date_from, date_to, newest_only=False):
         """Writes a range. Returns the rates by currency and day, and a sentence for each currency that fails."""
@@ -69,7 +69,7 @@ class CambistaRun(models.Model):
             self._cambista_move_dates(rates)
         return rates, failures
 
-    def _cambista_catch_up(self, today):
+    def _cambista_catch_up(self, until):
         """Returns a sentence for each failing currency, or None if there was nothing to ask."""
         names = self._cambista_names()
         fault = self._cambista_prepare()
@@ -77,20 +77,20 @@ class CambistaRun(models.Model):
             return dict.fromkeys(names, fault)
         marks = {name: day for name, day in self._cambista_marks().items() if name in names}
         old_marks = dict(marks)
-        goal = self._cambista_goal(today)
-        newest = {name: self._cambista_newest_day(name, today) for name in names}
+        goal = self._cambista_goal()
+        newest = {name: self._cambista_newest_day(name, until) for name in names}
         failing = (self.cambista_failing or "").split()
-        is_daily = not self.cambista_read_on or self.cambista_read_on < today
-        asked = [name for name in names if is_daily or newest[name] != today or name in failing]
+        is_daily = not self.cambista_read_on or self.cambista_read_on < until
+        asked = [name for name in names if is_daily or newest[name] != until or name in failing]
         if not asked and all(name in marks and marks[name] <= goal for name in names):
             return None
 
-        first = today - timedelta(days=DAYS_READ_AGAIN)
+        first = until - timedelta(days=DAYS_READ_AGAIN)
         server = self._cambista_server()
         spans = {}
         for name in asked:
             last = max(first - ONE_DAY, newest[name] or first - ONE_DAY)
-            spans[name] = (first if is_daily else max(first, last), today, last + ONE_DAY)
+            spans[name] = (first if is_daily else max(first, last), until, last + ONE_DAY)
         rates, failures, wholes, published = self._cambista_read(server, spans)
         # The first rates of a currency begin after a hole; later ones would bridge it.
         rates = {
@@ -99,14 +99,14 @@ class CambistaRun(models.Model):
         changes = self._cambista_write(rates)
         if rates:
             self._cambista_move_dates(rates)
-            self.cambista_read_on = today
+            self.cambista_read_on = until
         for name in rates:
             if name not in marks or not newest[name] or newest[name] < first - ONE_DAY:
                 marks[name] = wholes[name]
         failures.update(self._cambista_extend(server, marks, failures, goal, changes))
         for name in asked:
             if name not in failures:
-                failures.update(self._cambista_stale(name, published.get(name), today))
+                failures.update(self._cambista_stale(name, published.get(name)))
         if marks != old_marks:
             self.cambista_since = ", ".join(f"{name} {day}" for name, day in marks.items())
             self._cambista_note_marks(any(day > goal for day in marks.values()))
@@ -148,18 +148,23 @@ class CambistaRun(models.Model):
         pairs = [item.split(" ") for item in (self.cambista_since or "").split(", ") if item]
         return {name: date.fromisoformat(day) for name, day in pairs}
 
-    def _cambista_goal(self, today):
+    def _cambista_today(self):
+        """Day of the bank. The user of a job has UTC, in which it is tomorrow from 18:00 on."""
+        here = self.with_context(tz="America/Costa_Rica")
+        return fields.Datetime.context_timestamp(here, fields.Datetime.now()).date()
+
+    def _cambista_goal(self):
         """First day whose rate is needed: 1 January of last year, or the oldest document in a foreign currency."""
         company = self.company_id
         domain = [("company_id", "child_of", company.id), ("currency_id", "!=", company.currency_id.id)]
-        days = [date(today.year - 1, 1, 1)]
+        days = [date(self._cambista_today().year - 1, 1, 1)]
         for field in ("date", "invoice_date"):
             move = self.env["account.move"].search([*domain, (field, "!=", False)], order=field, limit=1)
             days += move.mapped(field)
         return min(days)
 
-    def _cambista_newest_day(self, name, today):
-        domain = [("company_id", "=", self.company_id.id), ("currency_id.name", "=", name), ("name", "<=", today)]
+    def _cambista_newest_day(self, name, until):
+        domain = [("company_id", "=", self.company_id.id), ("currency_id.name", "=", name), ("name", "<=", until)]
         return self.env["res.currency.rate"].search(domain, order="name desc", limit=1).name
 
     def _cambista_server(self):
@@ -175,6 +180,7 @@ class CambistaRun(models.Model):
         base = self.company_id.currency_id.name
         # The bank publishes colones for a dollar. The other direction would have only 15 digits of it.
         directions = ("direct", "inverted") if base == "USD" else ("inverted", "direct")
+        today = self._cambista_today()
         rates, failures, wholes, published = {}, {}, {}, {}
         for name, (start, end, checked_from) in spans.items():
             pair = (base, name) if base == "USD" else (name, base)
@@ -187,7 +193,7 @@ class CambistaRun(models.Model):
                     continue
                 failures.update({other: sentence for other in spans if other not in {**wholes, **failures}})
                 break
-            holes = [hole for hole in holes if hole[1] >= checked_from]
+            holes = [hole for hole in holes if hole[1] >= checked_from and hole[0] <= today]
             if holes:
                 failures[name] = self._cambista_hole_sentence(*holes[-1])
             wholes[name] = holes[-1][1] + ONE_DAY if holes else start

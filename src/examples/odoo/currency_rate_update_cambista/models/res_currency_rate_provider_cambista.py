@@ -116,11 +116,9 @@ class ResCurrencyRateProviderCambista(models.Model):
     @api.model
     def _cambista_run_job(self):
         """Runs each provider with an interval of a day. OCA's job runs at 18:01 in Costa Rica: a day late."""
-        here = self.with_context(tz="America/Costa_Rica")
-        today = fields.Datetime.context_timestamp(here, fields.Datetime.now()).date()
         domain = [("service", "=", "cambista"), ("company_id.currency_rates_autoupdate", "=", True)]
         for provider in self.search(domain).filtered("daily"):
-            provider._cambista_run(today)
+            provider._cambista_run(self._cambista_today())
 
     def _cambista_delete(self):
         """Deletes providers when the module is uninstalled. Their rates stay."""
