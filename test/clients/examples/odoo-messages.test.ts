@@ -163,6 +163,21 @@ for (const [name, server, scheme, sentence] of failures) {
   })
 }
 
+test('a slow server costs the later currencies of a run, and no worker', async (t) => {
+  const slow = createServer((request, response) => {
+    const day = new URL(request.url ?? '', 'http://localhost').searchParams.get('to')
+    const points = [{ date: day, rate_date: day, value: '500' }]
+    setTimeout(() => response.end(JSON.stringify({ points })), 700)
+  })
+  const odoo = startOdoo(t, 16, module)
+  await odoo.send('limit', { SECONDS_OF_REQUESTS: 1 })
+  const address = `http://127.0.0.1:${await listen(t, slow)}`
+  await addProvider(odoo, address, { currencies: ['USD', 'EUR', 'CAD'] })
+  await odoo.send('run_until', `${TODAY}T12:00:00Z`)
+  assert.deepEqual([await odoo.rates('EUR'), await odoo.rates('CAD')], [{ [TODAY]: 0.002 }, {}])
+  assert.match((await tellings(odoo))[0]?.text ?? '', /^CAD: http\S+ no responde a tiempo/)
+})
+
 test('the failures of a closed port, an unknown name, a redirect and a cut answer are sentences', async (t) => {
   const closed = 'http://127.0.0.1:9'
   await assertSentence(t, closed, `${closed} refuses connections: the server does not run, or its port is another`)

@@ -117,16 +117,16 @@ class Server:
         failure = job.run()
         self.failures += [failure] if failure else []
 
-    def execute(self, model, method, ids, words, user="robot"):
+    def execute(self, model, method, ids, words, user="robot", named=None):
         """Calls a method in a transaction of its own."""
         found = self.env["res.users"].with_context(active_test=False).search([("name", "=", user)])
         records = self.env[model].browse(ids).with_user(found)
         records = records.sudo() if user == "robot" else records
         if user != "robot":
             records = records.with_context(lang=found.partner_id.lang or "en_US")
-        self.base.WORKER["seconds"] = 0.0
+        self.base.start_worker()
         with self.env.cr.savepoint():
-            result = getattr(records, method)(*words)
+            result = getattr(records, method)(*words, **(named or {}))
         return result.ids if isinstance(result, orm.Model) else result
 
     def read(self, model, domain, names, order=None):
@@ -158,7 +158,7 @@ class Server:
         field = records._fields["service"]
         policy = field.settings["ondelete"]["cambista"]
         ours = records.search([("service", "=", "cambista")])
-        self.base.WORKER["seconds"] = 0.0
+        self.base.start_worker()
         with self.env.cr.savepoint():
             if callable(policy):
                 policy(ours)
@@ -200,8 +200,8 @@ def main(series, folder):
                 continue
             server = server or Server(series, folder)
             answer = {"result": getattr(server, command)(*words)}
-        except (Exception, SyntaxError) as error:
-            answer = {"error": str(error), "kind": type(error).__name__}
+        except BaseException as error:
+            answer = {"error": str(error) or type(error).__name__}
         print(json.dumps(answer, default=encode), flush=True)
 
 

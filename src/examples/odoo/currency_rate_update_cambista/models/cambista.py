@@ -54,11 +54,15 @@ class Server:
             start = last + timedelta(days=1)
         return values, published, holes
 
+    def is_late(self):
+        """Tells whether the run has no time for another request."""
+        return time.monotonic() > self.deadline
+
     def _request(self, **query):
         address = f"{self.url}/api/v1/history?{urllib.parse.urlencode(query)}"
         request = urllib.request.Request(address, headers={"X-API-Key": self.key})
         for attempt in range(1, ATTEMPTS + 1):
-            if time.monotonic() > self.deadline:
+            if self.is_late():
                 raise TimeoutError
             wait = 2 ** (attempt - 1)
             try:

@@ -23,7 +23,7 @@ class CambistaMessages(models.Model):
     def _cambista_tell(self, failures):
         """Tells a failure when it begins, then weekly, and once when it is over."""
         today = self._cambista_today()
-        before = set((self.cambista_failing or "").split())
+        before = {name for name in (self.cambista_failing or "").split() if name in self._cambista_names()}
         is_due = not self.cambista_told_on or (today - self.cambista_told_on).days >= DAYS_BETWEEN_MESSAGES
         lines = []
         if failures.keys() - before or (failures and is_due):
@@ -37,6 +37,8 @@ class CambistaMessages(models.Model):
         self._cambista_post(_("Exchange rates of cambista"), lines, self._cambista_managers())
 
     def _cambista_tell_changes(self, changes):
+        """Names the days whose rates are other ones now, by currency."""
+        self = self.sudo().with_context(lang=self.company_id.partner_id.lang)
         lines = []
         for name, days in changes.items():
             text = ", ".join(map(str, sorted(days)))

@@ -64,7 +64,7 @@ class CambistaRun(models.Model):
         rates = {name: days for name, days in rates.items() if days and name not in failures}
         if newest_only:
             rates = {name: {max(days): days[max(days)]} for name, days in rates.items()}
-        self._cambista_write(rates)
+        self._cambista_tell_changes(self._cambista_write(rates))
         if rates and self.env.context.get("scheduled"):
             self._cambista_move_dates(rates)
         return rates, failures
@@ -121,7 +121,7 @@ class CambistaRun(models.Model):
         for name in names:
             start = max(goal, marks[name] - days)
             spans[name] = (start, marks[name] - ONE_DAY, start)
-        rates, more_failures, wholes, _published = self._cambista_read(server, spans)
+        rates, more_failures, wholes, _published = self._cambista_read(server, spans, can_wait=True)
         for name, changed in self._cambista_write(rates).items():
             changes[name] += changed
         marks.update(wholes)
@@ -171,9 +171,10 @@ class CambistaRun(models.Model):
         provider = self.sudo()
         return Server(provider.cambista_url, provider.cambista_key, provider.cambista_side)
 
-    def _cambista_read(self, server, spans):
+    def _cambista_read(self, server, spans, can_wait=False):
         """Reads currencies. `spans` has the first and the last day of each, and the day from which a hole counts.
 
+        `can_wait`: those for which the run has no time are left to the next one, and are no failures.
         Returns by currency: its rates after the last hole, by day; the sentence of its failure; the first of these
         days; the newest day that the bank published.
         """
@@ -183,6 +184,8 @@ class CambistaRun(models.Model):
         today = self._cambista_today()
         rates, failures, wholes, published = {}, {}, {}, {}
         for name, (start, end, checked_from) in spans.items():
+            if can_wait and server.is_late():
+                break
             pair = (base, name) if base == "USD" else (name, base)
             try:
                 values, published[name], holes = server.history(*pair, start, end)
