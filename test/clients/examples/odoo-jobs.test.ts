@@ -1,5 +1,5 @@
-// The job of the Odoo module: the rate of the day on that day, the first runs of a provider, and what is read again.
-// Each version of Odoo is a stand-in with its own clock, which the tests move with that of the server.
+// The job of the Odoo module: rates of the day, first runs, and days that are read again. Each version of Odoo is a
+// fake with its own clock, which the tests set.
 
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
@@ -19,12 +19,12 @@ const module = await writeModule(lasting)
 const app = await openForClients({ backfillFrom: '2024-01-01' })
 const front = await openFront(lasting, app)
 const HOUR = 3_600_000
-/** All currencies of the server, XDR aside, which Odoo does not know. */
+/** Currencies of the server beside USD, EUR and CAD. Odoo does not know XDR. */
 const MANY =
   'AED ARS AUD BDT BHD BOB BRL CHF CLP CNY COP DKK DOP EGP GBP GTQ HKD HNL IDR ILS INR JOD JPY KRW LKR ' +
   'MAD MXN MYR NIO NOK NZD PEN PLN RUB SEK SGD THB TWD UYU VES VND ZAR'
 
-async function valueOn(server: TestApp, day: string, base = 'USD'): Promise<number> {
+async function publishedValue(server: TestApp, day: string, base = 'USD'): Promise<number> {
   const query = new URLSearchParams({ base, quote: 'CRC', from: day, to: day })
   const { points } = await server.json<{ points: { value: string }[] }>(`/api/v1/history?${query}`)
   return Number(points[0]?.value)
@@ -60,8 +60,8 @@ test('on five days the rate of the day is there at 06:00, and a bill at 09:00 ha
   for (const day of ['2026-03-23', '2026-03-24', '2026-03-25', '2026-03-26', '2026-03-27']) {
     for (const odoo of odoos) await odoo.send('run_until', `${day}T10:59:00Z`) // OCA's job runs at 00:01
     clock.now = new Date(`${day}T11:00:01Z`)
-    await until(async () => Number.isFinite(await valueOn(server, day)))
-    const value = await valueOn(server, day)
+    await until(async () => Number.isFinite(await publishedValue(server, day)))
+    const value = await publishedValue(server, day)
     for (const odoo of odoos) {
       await odoo.send('run_until', `${day}T12:00:00Z`)
       assert.equal((await odoo.rates('USD'))[day], 1 / value)
@@ -87,12 +87,15 @@ for (const version of VERSIONS) {
       ['EUR', '2025-01-02'],
       ['USD', '2025-07-15'],
     ] as const) {
-      assert.equal(await bill(odoo, currency, day), (await valueOn(app, day, currency)).toFixed(8))
+      assert.equal(await bill(odoo, currency, day), (await publishedValue(app, day, currency)).toFixed(8))
     }
     const all = 'USD 2025-01-01, EUR 2025-01-01, CAD 2025-01-01'
     assert.equal((await marks(odoo))?.cambista_since, all)
     const notes = (await odoo.messages()).map(({ text }) => text)
-    assert.equal(notes[0], `Todos los tipos de cambio están desde: ${since}\nLos anteriores llegan en las próximas ejecuciones.`)
+    assert.equal(
+      notes[0],
+      `Todos los tipos de cambio están desde: ${since}\nLos anteriores llegan en las próximas ejecuciones.`,
+    )
     assert.equal(notes.at(-1), `Todos los tipos de cambio están desde: ${all}`)
   })
 
@@ -110,7 +113,7 @@ for (const version of VERSIONS) {
     await addProvider(odoo, front.url)
     await runHours(odoo, `${TODAY}T12:00:00Z`, 1)
     assert.equal((await marks(odoo))?.cambista_since, 'USD 2024-05-30')
-    assert.equal(await bill(odoo, 'USD', '2024-06-03'), (await valueOn(app, '2024-06-03')).toFixed(8))
+    assert.equal(await bill(odoo, 'USD', '2024-06-03'), (await publishedValue(app, '2024-06-03')).toFixed(8))
   })
 
   test(`Odoo ${version}: no worker dies of the first runs of 45 currencies`, async (t) => {
@@ -131,7 +134,12 @@ for (const version of VERSIONS) {
     await runHours(odoo, `${TODAY}T12:00:00Z`, 5)
     await odoo.send('update_module')
     const { jobs } = await odoo.send<State>('state')
-    const job = { name: 'cambista: rates of the day', active: true, interval_type: 'hours', interval_number: 1 }
+    const job = {
+      name: 'cambista: rates of the day',
+      active: true,
+      interval_type: 'hours',
+      interval_number: 1,
+    }
     assert.deepEqual(jobs.slice(1), [version === 18 ? job : { ...job, numbercall: -1 }])
   })
 }
@@ -145,10 +153,10 @@ test('rows of others are no mark: the first runs read their days too', async (t)
   const old = { company_id: company, currency_id: dollar, name: '2024-12-31', rate: 0.002 }
   await odoo.create('res.currency.rate', old)
   await runHours(odoo, `${TODAY}T12:00:00Z`, 2)
-  assert.equal(await bill(odoo, 'USD', '2025-05-05'), (await valueOn(app, '2025-05-05')).toFixed(8))
+  assert.equal(await bill(odoo, 'USD', '2025-05-05'), (await publishedValue(app, '2025-05-05')).toFixed(8))
 })
 
-test('nothing is asked while the rates of the day are there; once a day 31 days are read again', async (t) => {
+test('the job requests nothing while the rates of the day are there, and 31 days again once a day', async (t) => {
   const odoo = startOdoo(t, 17, module)
   await addProvider(odoo, front.url)
   await runHours(odoo, `${TODAY}T12:00:00Z`, 3)

@@ -1,5 +1,4 @@
-// Messages of the Odoo module: which currencies fail alone, what is told to whom and how often, and the sentences for
-// each kind of failure. Odoo 16 takes a text for HTML, so each message is checked in it too.
+// Messages of the Odoo module: currencies that fail alone, notified people, and the sentence of each failure. Odoo 16 takes a text for HTML, so each message is checked in it too.
 
 import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
@@ -11,23 +10,16 @@ import { loseDays } from '../../api/support.ts'
 import { until } from '../../support/terminal.ts'
 import { openForClients, TODAY } from '../support.ts'
 import { cut, openFront, redirect } from './connectors.ts'
-import {
-  addProvider,
-  type Message,
-  type Odoo,
-  startOdoo,
-  VERSIONS,
-  writeModule,
-} from './odoo-server.ts'
+import { addProvider, type Message, type Odoo, startOdoo, VERSIONS, writeModule } from './odoo-server.ts'
 
 const lasting = { after: (work: () => void) => after(work) } as TestContext
 const module = await writeModule(lasting)
 const HOUR = 3_600_000
 const EURO = ['333'] // the bank's code of its series
 
-const noonOf = (days: number) => new Date(Date.parse(`${TODAY}T12:00:00Z`) + days * 24 * HOUR).toISOString()
+const addDays = (days: number) => new Date(Date.parse(`${TODAY}T12:00:00Z`) + days * 24 * HOUR).toISOString()
 
-async function tellings(odoo: Odoo): Promise<Message[]> {
+async function notifications(odoo: Odoo): Promise<Message[]> {
   return (await odoo.messages()).filter(({ partner_ids }) => partner_ids.length > 0)
 }
 
@@ -43,19 +35,16 @@ async function openWithoutEuro(days: { from: string; to: string }, probe: string
 }
 
 for (const version of VERSIONS) {
-  test(`Odoo ${version}: a hole of the euro stops no other currency, is told to the account managers, and its end too`, async (t) => {
+  test(`Odoo ${version}: a hole of the euro stops no other currency, and notifies the account managers, as its end does`, async (t) => {
     const app = await openWithoutEuro({ from: '2026-03-23', to: '2026-03-23' }, '2026-03-23')
     const odoo = startOdoo(t, version, module)
     await odoo.send('clock', '2026-03-22T12:00:00Z')
     await addProvider(odoo, app.app.url, { currencies: ['USD', 'EUR'] })
     await odoo.send('run_until', '2026-03-22T14:00:00Z')
-    assert.deepEqual(await tellings(odoo), [])
+    assert.deepEqual(await notifications(odoo), [])
     await odoo.send('run_until', `${TODAY}T14:00:00Z`)
-    assert.deepEqual(
-      [TODAY in (await odoo.rates('USD')), TODAY in (await odoo.rates('EUR'))],
-      [true, false],
-    )
-    const [told, ...others] = await tellings(odoo)
+    assert.deepEqual([TODAY in (await odoo.rates('USD')), TODAY in (await odoo.rates('EUR'))], [true, false])
+    const [told, ...others] = await notifications(odoo)
     assert.deepEqual(others, [])
     assert.equal(
       told?.text,
@@ -66,14 +55,14 @@ for (const version of VERSIONS) {
     await app.sync({ from: '2026-03-23', to: '2026-03-23' })
     await odoo.send('run_until', `${TODAY}T16:00:00Z`)
     assert.deepEqual(
-      (await tellings(odoo)).slice(1).map(({ text }) => text),
+      (await notifications(odoo)).slice(1).map(({ text }) => text),
       ['EUR: los tipos de cambio llegan de nuevo'],
     )
     assert.ok(TODAY in (await odoo.rates('EUR')))
   })
 }
 
-test('a hole of the euro in older days is told, and the history of the dollar goes on', async (t) => {
+test('a hole of the euro in older days notifies them, and the history of the dollar goes on', async (t) => {
   const app = await openWithoutEuro({ from: '2025-06-02', to: '2025-06-06' }, '2025-06-03')
   const odoo = startOdoo(t, 17, module)
   await addProvider(odoo, app.app.url, { currencies: ['USD', 'EUR'] })
@@ -84,16 +73,16 @@ test('a hole of the euro in older days is told, and the history of the dollar go
     ['cambista_since'],
   )
   assert.equal(provider?.cambista_since, 'USD 2025-01-01, EUR 2025-06-07')
-  assert.match((await tellings(odoo))[0]?.text ?? '', /^EUR: .* 2025-06-02 .* 2025-06-06/)
+  assert.match((await notifications(odoo))[0]?.text ?? '', /^EUR: .* 2025-06-02 .* 2025-06-06/)
 })
 
-test('a euro that stands still is told after 7 days, then weekly; the dollar after 3', async (t) => {
+test('a euro without new values notifies them after 7 days, then weekly; the dollar after 3', async (t) => {
   const app = await openWithoutEuro({ from: '2026-03-21', to: '2026-03-26' }, '2026-03-23')
   const odoo = startOdoo(t, 17, module)
   await addProvider(odoo, app.app.url, { currencies: ['USD', 'EUR'] })
   const texts = async (days: number) => {
-    await odoo.send('run_until', noonOf(days))
-    return (await tellings(odoo)).map(({ text }) => text)
+    await odoo.send('run_until', addDays(days))
+    return (await notifications(odoo)).map(({ text }) => text)
   }
   assert.deepEqual(await texts(3), []) // 27 March, the euro of the 20th
   const euro = 'EUR: su tipo de cambio más reciente es del 2026-03-20'
@@ -117,7 +106,10 @@ test('the wizard writes the currencies that are whole, and shows the others', as
     TODAY,
   )
   assert.deepEqual([action.tag, action.params.type], ['display_notification', 'warning'])
-  assert.match(action.params.message, /^EUR: the server has not fetched the days from 2026-03-16 to 2026-03-18/)
+  assert.match(
+    action.params.message,
+    /^EUR: the server has not fetched the days from 2026-03-16 to 2026-03-18/,
+  )
   assert.deepEqual([TODAY in (await odoo.rates('USD')), await odoo.rates('EUR')], [true, {}])
 })
 
@@ -148,12 +140,27 @@ const failures: [name: string, server: () => Server, scheme: string, sentence: s
   ['a time-out', hang, 'http', `${URL_TEXT} does not answer in time`],
   ['http to https', secure, 'http', `${URL_TEXT} breaks off its answer. Does it speak https?`],
   ['an unknown certificate', secure, 'https', `this machine does not trust the certificate of ${URL_TEXT}`],
-  ['https to http', () => html(200), 'https', `${URL_TEXT} does not speak https: enter http, or the port of https`],
+  [
+    'https to http',
+    () => html(200),
+    'https',
+    `${URL_TEXT} does not speak https: enter http, or the port of https`,
+  ],
   ['a 502 of a proxy', () => html(502), 'http', `${URL_TEXT} answers 502, and not as cambista does`],
   ['a page', () => html(200), 'http', `${URL_TEXT} does not answer as cambista does: is the address right?`],
-  ['other JSON', () => json(200, []), 'http', `${URL_TEXT} does not answer as cambista does: is the address right?`],
+  [
+    'other JSON',
+    () => json(200, []),
+    'http',
+    `${URL_TEXT} does not answer as cambista does: is the address right?`,
+  ],
   ['a 404 of a proxy', () => html(404), 'http', `${URL_TEXT} answers 404, and not as cambista does`],
-  ['a detail', () => json(503, { detail: 'busy <b>now</b>' }), 'http', 'the server rejects the request: busy bnow/b'],
+  [
+    'a detail',
+    () => json(503, { detail: 'busy <b>now</b>' }),
+    'http',
+    'the server rejects the request: busy bnow/b',
+  ],
   ['a 422', () => json(422, { detail: [{}] }), 'http', `${URL_TEXT} answers 422, and not as cambista does`],
 ]
 for (const [name, server, scheme, sentence] of failures) {
@@ -175,12 +182,16 @@ test('a slow server costs the later currencies of a run, and no worker', async (
   await addProvider(odoo, address, { currencies: ['USD', 'EUR', 'CAD'] })
   await odoo.send('run_until', `${TODAY}T12:00:00Z`)
   assert.deepEqual([await odoo.rates('EUR'), await odoo.rates('CAD')], [{ [TODAY]: 0.002 }, {}])
-  assert.match((await tellings(odoo))[0]?.text ?? '', /^CAD: http\S+ no responde a tiempo/)
+  assert.match((await notifications(odoo))[0]?.text ?? '', /^CAD: http\S+ no responde a tiempo/)
 })
 
 test('the failures of a closed port, an unknown name, a redirect and a cut answer are sentences', async (t) => {
-  const closed = 'http://127.0.0.1:9'
-  await assertSentence(t, closed, `${closed} refuses connections: the server does not run, or its port is another`)
+  const port = 'http://127.0.0.1:9'
+  await assertSentence(
+    t,
+    port,
+    `${port} refuses connections: the server does not run, or its port is another`,
+  )
   const unknown = 'http://rates.invalid'
   await assertSentence(t, unknown, `the name in ${unknown} has no address`)
   const front = await openFront(t, await openForClients())

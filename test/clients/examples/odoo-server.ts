@@ -1,4 +1,4 @@
-// The stand-in of Odoo (programs/odoo/) with the printed module, as a process that a test sends commands to.
+// The fake Odoo (programs/odoo/) with the printed module, as a process that runs the commands of a test.
 
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test'
 import { KEY, run } from '../support.ts'
 import { writeExample } from './connectors.ts'
 
-/** The versions of Odoo that the stand-in imitates. */
+/** Versions of Odoo that the fake imitates. */
 export const VERSIONS = [16, 17, 18] as const
 export const MODULE = 'currency_rate_update_cambista'
 export const PROVIDER = 'res.currency.rate.provider'

@@ -32,7 +32,10 @@ async function addBelow(odoo: Odoo): Promise<number> {
 
 /** Adds a row of the company's own currency; `company` false is a row of no company. */
 async function addOwnRate(odoo: Odoo, rate: number, company?: false): Promise<number> {
-  const values = { company_id: company ?? (await companyId(odoo)), currency_id: await currencyId(odoo, 'CRC') }
+  const values = {
+    company_id: company ?? (await companyId(odoo)),
+    currency_id: await currencyId(odoo, 'CRC'),
+  }
   return odoo.create(RATE, { ...values, name: '2020-01-01', rate })
 }
 
@@ -54,7 +57,7 @@ test('the manifest has a version without a series, and each Odoo adds its own', 
   }
 })
 
-test('the stand-in refuses the version of another series as 17 and 18 do, and renames it as 16 does', async (t) => {
+test('a manifest with the version of another series is refused by 17 and 18, and renamed by 16', async (t) => {
   const versions = ['16', '17', '18'].map((series) => withVersion(t, `${series}.0.1.0.0`))
   const [of16 = '', of17 = '', of18 = ''] = versions
   await assert.rejects(startOdoo(t, 18, of17).send('state'), /invalid manifest/)
@@ -76,7 +79,11 @@ test('no file of the module has what a version from 16 to 19 refuses', () => {
   assert.ok(python.length > 5)
   for (const name of python) {
     const text = readFileSync(join(module, name), 'utf8')
-    assert.doesNotMatch(text, /_sql_constraints|pre_init_hook|post_init_hook|uninstall_hook|post_load|doall/, name)
+    assert.doesNotMatch(
+      text,
+      /_sql_constraints|pre_init_hook|post_init_hook|uninstall_hook|post_load|doall/,
+      name,
+    )
   }
 })
 
@@ -89,7 +96,7 @@ for (const version of VERSIONS) {
     await addProvider(odoo, url)
   })
 
-  test(`Odoo ${version}: such a row stops the next run, which tells it and leaves the rates right`, async (t) => {
+  test(`Odoo ${version}: such a row stops the next run, which notifies the account managers`, async (t) => {
     const odoo = startOdoo(t, version, module)
     await addProvider(odoo, url)
     const row = await addOwnRate(odoo, 0.002, false)
@@ -157,7 +164,13 @@ for (const version of VERSIONS) {
   })
 }
 
-for (const address of ['file:///etc/passwd', 'ftp://rates.example.com', 'rates.example.com', 'http://', 'http://a b']) {
+for (const address of [
+  'file:///etc/passwd',
+  'ftp://rates.example.com',
+  'rates.example.com',
+  'http://',
+  'http://a b',
+]) {
   test(`the address ${address} is refused`, async (t) => {
     await assert.rejects(addProvider(startOdoo(t, 17, module), address), {
       message: 'Enter the server address as https://HOST or http://HOST',

@@ -1,4 +1,4 @@
-// The Odoo module, unpacked from the printed script: its files, and the values that it writes. The stand-in of Odoo and
+// The Odoo module, unpacked from the printed script: its files, and the values that it writes. The fake of Odoo and
 // of OCA's module is in programs/odoo/, and the server is real.
 
 import assert from 'node:assert/strict'
@@ -155,7 +155,8 @@ test('a run replaces a row whose value the bank corrected, and names its day to 
 test('a wrong key is an error of the wizard, with the reason of the server', async (t) => {
   const { odoo, provider } = await withProvider(t, { cambista_key: 'cbk_wrong' })
   await assert.rejects(odoo.runWizard(provider, TODAY, TODAY), {
-    message: 'USD: the server rejects the API key. Missing or invalid API key: send it in the header X-API-Key',
+    message:
+      'USD: the server rejects the API key. Missing or invalid API key: send it in the header X-API-Key',
   })
   assert.deepEqual([await odoo.rates('USD'), front.requests.length], [{}, 1])
 })
@@ -182,9 +183,11 @@ test('the Spanish texts translate each text of the module', () => {
     assert.ok(python.includes(`"${text}"`), text)
     assert.notEqual(translation, '')
   }
-  const texts = [...python.matchAll(/\b_\(\s*"([^"]+)"/g)].map(([, text]) => text)
-  const fieldTexts = [...python.matchAll(/(?:help=|fields\.Char\(\s*)"([^"]+)"/g)].map(([, text]) => text)
-  const translatedTexts = new Set(entries.map(([, text]) => text))
+  const texts = [...python.matchAll(/\b_\(\s*"([^"]+)"/g)].map(([, text = '']) => text)
+  const fieldTexts = [...python.matchAll(/(?:help=|fields\.Char\(\s*)"([^"]+)"/g)].map(
+    ([, text = '']) => text,
+  )
+  const translatedTexts = new Set(entries.map(([, text = '']) => text))
   assert.ok(texts.length > 15 && fieldTexts.length > 6)
   for (const text of [...texts, ...fieldTexts]) assert.ok(translatedTexts.has(text), text)
 })

@@ -1,4 +1,4 @@
-"""Small stand-in of Odoo's ORM: records in memory, fields, domains, savepoints and constraints.
+"""Small fake of Odoo's ORM: records in memory, fields, domains, savepoints and constraints.
 
 It has only what OCA's currency_rate_update and our module use. Behaviour that differs by version is in `base.py`.
 """
@@ -431,7 +431,7 @@ def constrains(*names):
 
 
 def install_modules(markup):
-    """Makes `import odoo` find the stand-in."""
+    """Makes `import odoo` find the fake."""
 
     def add(name, **members):
         module = types.ModuleType(name)

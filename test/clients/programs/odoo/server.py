@@ -1,4 +1,4 @@
-"""Runs our Odoo module in a stand-in of Odoo 16.0, 17.0 or 18.0 with OCA's currency_rate_update.
+"""Runs our Odoo module in a fake of Odoo 16.0, 17.0 or 18.0 with OCA's currency_rate_update.
 
 Words: the version, and the folder of the module. Each line of the input is a JSON array with a command and its words;
 its answer is a line with `result` or `error`. Debian has no Odoo.
@@ -49,7 +49,7 @@ def check_view(series, tree):
 class Server:
     def __init__(self, series, folder):
         orm.install_modules(Markup)
-        import base  # imports the stand-in of Odoo
+        import base  # imports the fake of Odoo
         import oca
 
         base.VERSION = self.series = int(series)

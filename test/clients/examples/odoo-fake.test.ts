@@ -1,5 +1,5 @@
-// The stand-in of Odoo behaves as real Odoo with OCA's module was seen to, by version. A test of the module proves
-// nothing without it.
+// The fake Odoo behaves as Odoo with OCA's module did on a real database, by version. Without that, a test of the module
+// proves nothing.
 
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
@@ -53,14 +53,14 @@ for (const version of VERSIONS) {
   test(`Odoo ${version} takes a posted text for ${version === 16 ? 'HTML' : 'text'}`, async (t) => {
     const odoo = startOdoo(t, version, module)
     const provider = await odoo.create(PROVIDER, { service: 'none' })
-    const named = { body: 'down: <urlopen error 111>' }
-    await odoo.send('execute', PROVIDER, 'message_post', [provider], [], 'robot', named)
+    const parameters = { body: 'down: <urlopen error 111>' }
+    await odoo.send('execute', PROVIDER, 'message_post', [provider], [], 'robot', parameters)
     const [message] = await odoo.messages()
-    assert.equal(message?.text, version === 16 ? 'down:' : named.body)
+    assert.equal(message?.text, version === 16 ? 'down:' : parameters.body)
     assert.deepEqual(message?.partner_ids, [])
   })
 
-  test(`Odoo ${version} runs OCA's job at 00:01 UTC, and a job once if it does not say otherwise`, async (t) => {
+  test(`Odoo ${version} runs OCA's job at 00:01 UTC, and a further job ${version === 18 ? 'for good' : 'once'}`, async (t) => {
     const odoo = startOdoo(t, version, module)
     const model_id = await odoo.create('ir.model', { model: RATE })
     const cron = { name: 'once', code: '0', interval_type: 'hours', model_id }
@@ -68,7 +68,9 @@ for (const version of VERSIONS) {
     const [job] = await odoo.read<{ nextcall: string }>('ir.cron', [['name', '=', 'OCA']], ['nextcall'])
     assert.equal(job?.nextcall, '2026-03-25T00:01:00')
     await odoo.send('run_until', `${TODAY}T12:00:00Z`)
-    assert.deepEqual(await odoo.read('ir.cron', [['id', '=', once]], ['active']), [{ active: version === 18 }])
+    assert.deepEqual(await odoo.read('ir.cron', [['id', '=', once]], ['active']), [
+      { active: version === 18 },
+    ])
   })
 
   test(`Odoo ${version} kills a worker after 120 seconds, with all its rows`, async (t) => {
