@@ -508,7 +508,7 @@ export const STATES: readonly State[] = [
     name: 'refused period of documents',
     session: 'both',
     fragment: '#documents',
-    selector: '.no-figures',
+    selector: '.received .list-none',
     async act({ page }) {
       await page.$eval('.filters-button', (button) => (button as HTMLElement).click())
       await fill(page, '.filter-day .date', '31/02/2026')

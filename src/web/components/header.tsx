@@ -65,11 +65,11 @@ function Switches() {
           chooseLanguage(other)
         }}
       >
-        <span class="long">{words.otherLanguage}</span>
-        <span class="short" aria-hidden="true">
+        <span class="on-desk">{words.otherLanguage}</span>
+        <span class="on-phone" aria-hidden="true">
           {other.toUpperCase()}
         </span>
-        <span class="unseen short">{words.otherLanguage}</span>
+        <span class="unseen on-phone">{words.otherLanguage}</span>
         <span class="unseen" lang={language.value}>
           , {words.changeLanguage}
         </span>

@@ -88,7 +88,7 @@ function DocumentRow({ document, names, onOpen, onChange }: ListProps & { docume
 
 function Note(props: { state: string; text: string; children: ComponentChildren }) {
   return (
-    <div class={`document-note ${props.state}`}>
+    <div class={`row tiny quiet document-note ${props.state}`}>
       <p>{props.text}</p>
       {props.children}
     </div>

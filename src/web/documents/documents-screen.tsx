@@ -75,7 +75,7 @@ function Documents() {
         <ListHead received={received} />
         <Filters directory={wasReady ? directory : undefined} period={period} invoice={invoice} />
         {isRefused ? (
-          <p class="no-figures">—</p>
+          <p class="list-none">—</p>
         ) : isReady ? (
           <ReceivedList {...list} received={received} selection={selection} stored={stored} />
         ) : (
@@ -148,7 +148,7 @@ function ReceivedList(
       <DocumentList {...props} documents={documents} />
       {failure && <p class="refusal">{failureText(failure).title}</p>}
       {!isEmpty && (
-        <p class="list-foot quiet">
+        <p class="row tiny quiet list-foot">
           <span>
             {isFiltered || stored === undefined
               ? countText(documents.length)

@@ -76,7 +76,7 @@ export function Filters({
   ).length
   const companies = directory?.companies ?? []
   return (
-    <div class="filter-row">
+    <div class="row filter-row">
       <SearchField />
       <button
         type="button"

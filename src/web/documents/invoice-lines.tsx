@@ -17,9 +17,9 @@ export function InvoiceLines({ invoice }: { invoice: DocumentInvoice }) {
       <p class="invoice-line">
         <span>{'kind' in invoice ? invoiceKindText(invoice.kind) : invoiceTexts.value.belongs}</span>
         {read?.issuer && <bdi>{visibleText(read.issuer.name ?? read.issuer.id ?? '')}</bdi>}
-        {read?.date && <span class="invoice-figure">{formats.value.day(read.date)}</span>}
+        {read?.date && <span class="nowrap">{formats.value.day(read.date)}</span>}
         {read && read.total !== null && (
-          <strong class="invoice-figure">{amountText(read.total, read.currency)}</strong>
+          <strong class="nowrap">{amountText(read.total, read.currency)}</strong>
         )}
       </p>
       {marks.length > 0 && (

@@ -89,7 +89,7 @@ export function Panel(props: {
           <h2 ref={title} id={isOpen ? 'panel-title' : undefined} tabIndex={-1}>
             {props.title}
           </h2>
-          {props.subtitle && <p class="quiet">{props.subtitle}</p>}
+          {props.subtitle && <p class="quiet tiny">{props.subtitle}</p>}
         </div>
         <button
           type="button"

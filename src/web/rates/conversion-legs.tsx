@@ -70,7 +70,7 @@ function LegItem(props: { sign: LegSign | undefined; name: string; value: string
           <span class="unseen">{sign.word}</span>
         </span>
       )}
-      <span class="leg-name">{name}</span>
+      <span class="quiet tiny leg-name">{name}</span>
       <strong class="leg-value">{value}</strong>
       <small class="leg-day">{day}</small>
     </li>

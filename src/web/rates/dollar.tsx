@@ -89,7 +89,7 @@ function DayPicker({ choice }: { choice: DateChoice }) {
           </button>
         )}
       </div>
-      <p class="dollar-day">
+      <p class="quiet dollar-day">
         <DateWords id={id} choice={choice} />
       </p>
     </>
@@ -110,7 +110,7 @@ function SideRate(props: {
   const previousValue = previous?.[side]
   return (
     <div class={`side side-${side}`}>
-      <dt class="side-name">{sides[side]}</dt>
+      <dt class="quiet">{sides[side]}</dt>
       <dd class="side-value">
         {value ? (
           <>
@@ -144,7 +144,7 @@ function Change({ by, since }: { by: string; since: string }) {
   const kind = sign > 0 ? 'up' : sign < 0 ? 'down' : 'same'
   return (
     <dd class={`change ${kind}`}>
-      <span>{sign === 0 ? words.same : signed(by)}</span> {words.against(shortDay(since))}
+      <span class="nowrap">{sign === 0 ? words.same : signed(by)}</span> {words.against(shortDay(since))}
     </dd>
   )
 }
@@ -155,7 +155,7 @@ function Facts({ requestedDay, latest }: { requestedDay: string; latest: Latest 
   const { notPublished, notStored, pairs } = texts.value.date
   if (!latest) {
     return (
-      <div class="dollar-facts">
+      <div class="row small quiet dollar-facts">
         {/* Reserves the lines of the facts, so that they move nothing. */}
         <p class="reserved">
           {words.margin} ₡{FIGURE_SPACE.repeat(4)}
@@ -173,7 +173,7 @@ function Facts({ requestedDay, latest }: { requestedDay: string; latest: Latest 
   const { compra, venta, rate_date, rounded_to, covered_to } = latest
   const older = covered_to === undefined ? notPublished : notStored
   return (
-    <div class="dollar-facts">
+    <div class="row small quiet dollar-facts">
       {compra && venta && (
         <p>
           {words.margin} <strong>₡{exact(subtract(venta, compra))}</strong>

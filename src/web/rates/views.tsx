@@ -17,7 +17,7 @@ export function Views() {
     if (list.current && current) list.current.scrollLeft = current.offsetLeft - list.current.offsetLeft - 40
   }, [ratesView])
   return (
-    <div class="views">
+    <div class="spread views">
       <nav ref={list} class="view-links" aria-label={words.label}>
         {RATES_VIEWS.map((one) => (
           <a

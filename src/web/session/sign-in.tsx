@@ -16,7 +16,7 @@ export function SignIn({ onCancel }: { onCancel: () => void }) {
   return (
     <>
       {isEnded ? (
-        <p class="ended" role="status">
+        <p class="banner ended" role="status">
           {icons.clock}
           <span>
             {endText(end)} {words.ended.preserved}

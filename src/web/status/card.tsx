@@ -41,7 +41,7 @@ export function Fact(props: { name: string; children: ComponentChildren; remark?
   const { name, children, remark } = props
   return (
     <div class="fact">
-      <dt>{name}</dt>
+      <dt class="quiet small">{name}</dt>
       <dd>
         {children}
         {remark && <small>{remark}</small>}
@@ -55,7 +55,9 @@ export function InstantFact({ name, at, remark }: { name: string; at: string; re
   const { instant, ago } = formats.value
   return (
     <Fact name={name} remark={remark ?? ago(at, serverTime())}>
-      <time dateTime={at}>{instant(at)}</time>
+      <time class="nowrap" dateTime={at}>
+        {instant(at)}
+      </time>
     </Fact>
   )
 }

@@ -45,7 +45,7 @@ export function Calendar({ label, choice, onClose }: CalendarProps) {
   return (
     <div
       ref={host}
-      class={isAtEnd ? 'calendar at-end' : 'calendar'}
+      class={isAtEnd ? 'popup calendar at-end' : 'popup calendar'}
       role="dialog"
       aria-label={label}
       onKeyDown={(event) => {

@@ -51,7 +51,7 @@ export function DownloadList(props: DownloadListProps) {
     props.onSave(saveTable(props, format))
   }
   return (
-    <div ref={host} class={isAtStart ? 'download-list at-start' : 'download-list'}>
+    <div ref={host} class={isAtStart ? 'popup download-list at-start' : 'popup download-list'}>
       <div
         role="menu"
         id={props.id}

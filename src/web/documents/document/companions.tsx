@@ -34,7 +34,7 @@ export function Companions(props: {
           <li key={one.id}>
             <button type="button" class="companion" onClick={() => props.onOpen(one.id)}>
               <span class="link-text">{companionText(one)}</span>
-              <bdi class="quiet companion-name">{visibleText(one.name)}</bdi>
+              <bdi class="quiet tiny">{visibleText(one.name)}</bdi>
             </button>
           </li>
         ))}

@@ -50,7 +50,7 @@ export function DocumentDetails(props: DetailsProps) {
   const eventsKey = [changed, doc.state, doc.attempts, doc.finished_at].join(' ') // the list may lack the document
   return (
     <div class="details">
-      <p class="details-state">
+      <p class="row tiny details-state">
         {chip}
         {hasEnd && doc.attempts > 0 && <span class="quiet">{words.attempts(doc.attempts)}</span>}
       </p>
@@ -71,7 +71,7 @@ export function DocumentDetails(props: DetailsProps) {
       {!isLost && <Preview document={doc} isLarge={isLarge} />}
       <EventList id={doc.id} note={doc.note} changed={eventsKey} timeText={timeText} />
       <Facts document={doc} parties={props.parties} />
-      <div class="details-foot">
+      <div class="spread tiny details-foot">
         <span class="quiet">
           {formats.value.bytes(doc.size)} · {words.number(doc.id)}
         </span>

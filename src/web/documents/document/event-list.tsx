@@ -32,14 +32,14 @@ export function EventList(props: {
         {events?.toReversed().map((event, index) => (
           <li key={events.length - index} class={event.event}>
             <p>{eventText(event)}</p>
-            <p class="quiet">
+            <p class="quiet tiny">
               <time dateTime={event.at} title={formats.value.instant(event.at)}>
                 {props.timeText(event.at)}
               </time>
               {actorTexts(event).map((text) => ` · ${text}`)}
             </p>
             {event.note && event.note !== props.note && event.via !== 'server' && (
-              <p class="quiet event-note">{visibleText(event.note)}</p>
+              <p class="quiet tiny event-note">{visibleText(event.note)}</p>
             )}
             {event === lastResult && event.result && <ResultText id={props.id} size={event.result.size} />}
           </li>

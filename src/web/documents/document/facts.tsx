@@ -9,7 +9,7 @@ import { documentTexts } from './texts.ts'
 export function DocumentFact(props: { name: string; isWide?: boolean; children: ComponentChildren }) {
   return (
     <div class={props.isWide ? 'wide-fact' : undefined}>
-      <dt>{props.name}</dt>
+      <dt class="quiet tiny">{props.name}</dt>
       <dd>{props.children}</dd>
     </div>
   )

@@ -23,7 +23,7 @@ export function ResultText({ id, size }: { id: number; size: number }) {
   }
   return (
     <details class="worker-result" onToggle={onToggle}>
-      <summary class="link">{label}</summary>
+      <summary class="link tiny">{label}</summary>
       {state?.failure && <FailureNotice failure={state.failure} />}
       {state !== undefined && !state.failure && (
         <Scroller class="result-text" label={label}>

@@ -27,7 +27,7 @@ export function UploadList({ chip }: { chip: (document: Document) => ComponentCh
           >
             {icons.close}
           </button>
-          <p class="sent-state" role="status">
+          <p class="small quiet sent-state" role="status">
             {one.document && one.document.state !== 'new' ? chip(one.document) : stateText(one)}
           </p>
           {isUnderWay(one) && one.state !== 'waiting' && (

@@ -68,7 +68,7 @@ function Row(props: { label: string; detail?: string; children: ComponentChildre
     <div>
       <dt>{props.label}</dt>
       <dd>
-        <strong>{props.children}</strong> {props.detail && <span class="instant">{props.detail}</span>}
+        <strong>{props.children}</strong> {props.detail && <span class="nowrap">{props.detail}</span>}
       </dd>
     </div>
   )

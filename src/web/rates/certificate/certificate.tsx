@@ -35,7 +35,7 @@ export function Certificate({ series }: { series: readonly Series[] }) {
   useTitle(code === '' ? words.title : `${words.kind} ${code}`)
   return (
     <section class="certificate" aria-labelledby="certificate" aria-busy={link && !answer && !failure}>
-      <div class="certificate-tools">
+      <div class="row certificate-tools">
         <a class="plain tool" href={encodeFragment({ ...view.value, ratesView: 'query' })}>
           {icons.previous}
           {words.back}

@@ -50,7 +50,7 @@ export function Paper(props: PaperProps) {
           <br />
           {location.host}
         </p>
-        <p class="page-number">{words.onePage}</p>
+        <p class="nowrap">{words.onePage}</p>
       </footer>
     </article>
   )
@@ -62,7 +62,7 @@ function PaperHead({ sha256 }: { sha256: string }) {
   const organization = 'organization' in current ? current.organization : null
   const taxId = organization?.tax_id
   return (
-    <header class="paper-head">
+    <header class="row paper-head">
       {icons.mark}
       <p>
         <strong>{organization?.name ?? 'cambista'}</strong>
@@ -70,7 +70,7 @@ function PaperHead({ sha256 }: { sha256: string }) {
       </p>
       <p class="paper-code">
         <span>{words.kind}</span>
-        <strong>{certificateCode(sha256)}</strong>
+        <strong class="nowrap">{certificateCode(sha256)}</strong>
       </p>
     </header>
   )

@@ -21,11 +21,11 @@ export function Verdict({ link, answer }: { link: CertificateLink; answer: State
     <VerdictBox kind="bad" title={words.differs} id="certificate">
       <dl class="digests">
         <div>
-          <dt>{words.linkDigest}</dt>
+          <dt class="small">{words.linkDigest}</dt>
           <dd>{link.issue?.sha256}</dd>
         </div>
         <div>
-          <dt>{words.ownDigest}</dt>
+          <dt class="small">{words.ownDigest}</dt>
           <dd>{answer.sha256}</dd>
         </div>
       </dl>

@@ -36,7 +36,7 @@ export function ClosesFigures(props: {
   const size = length > LONGEST ? 'longest' : length > LONG ? 'long' : 'short'
   return (
     <div class={`closes ${size}`}>
-      <p class="closes-options">
+      <p class="row closes-options">
         <label>
           <input
             type="checkbox"

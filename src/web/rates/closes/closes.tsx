@@ -41,7 +41,7 @@ export function Closes({ series, today }: { series: readonly Series[]; today: st
         </div>
         <Files loaded={isNone ? undefined : loaded} series={series} today={today} />
       </div>
-      <div class="closes-fields">
+      <div class="row closes-fields">
         <PairFields series={series} pair={pair} />
         <SegmentedControl<PeriodKind>
           name="every"
@@ -52,8 +52,8 @@ export function Closes({ series, today }: { series: readonly Series[]; today: st
             title: words.periods[value],
             label: (
               <>
-                <span class="wide">{words.periods[value]}</span>
-                <span class="narrow">{words.shortPeriods[value]}</span>
+                <span class="on-desk">{words.periods[value]}</span>
+                <span class="on-phone">{words.shortPeriods[value]}</span>
               </>
             ),
           }))}

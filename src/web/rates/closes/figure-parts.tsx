@@ -27,7 +27,7 @@ export function PeriodChip({ row, loaded }: { row: PeriodRow<RateSide>; loaded: 
   const reason =
     days.length > 0 ? words.missing(days.join(', ')) : isCurrent ? words.currentMeans : words.missingUnknown
   return (
-    <span class={isCurrent ? 'chip' : 'chip incomplete'} title={sides + reason}>
+    <span class={isCurrent ? 'chip old' : 'chip old incomplete'} title={sides + reason}>
       {isCurrent ? words.current : words.incomplete}
       {!isCurrent && <span class="unseen">: {sides + reason}</span>}
     </span>

@@ -30,7 +30,7 @@ export function CurrencyGrid(props: {
     <Heading key={key} name={key} group={group} sorting={sorting} onSort={onSort} />
   )
   return (
-    <table class={`data currency-table only-${form}`}>
+    <table class={`data compact currency-table only-${form}`}>
       <caption class="unseen">{words.form}</caption>
       <thead>
         <tr class="groups">

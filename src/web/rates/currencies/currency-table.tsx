@@ -47,7 +47,7 @@ export function CurrencyTable({ series, day }: { series: readonly Series[]; day:
   const missing = all.filter(({ isMissing }) => isMissing).map(({ code }) => code)
   return (
     <div aria-busy={isLoading && !failure}>
-      <p class="quiet currencies-subject">
+      <p class="quiet small currencies-subject">
         {words.subject(formats.value.day(rows ? loadedDay : (day ?? '')))}
       </p>
       <TableSearch words={words} query={query} count={visible.length} onInput={setQuery} />
@@ -85,7 +85,7 @@ export function CurrencyTable({ series, day }: { series: readonly Series[]; day:
           onSort={(key) => setSorting(nextSorting(sorting, key))}
         />
       )}
-      <div class="currency-foot">
+      <div class="spread currency-foot">
         {query === '' && rows && (
           <RowCount
             count={visible.length}
@@ -126,7 +126,7 @@ function RowCount(props: { count: number; all: number; isWhole: boolean; onToggl
   const words = currencyTexts.value
   const { count } = formats.value
   return (
-    <p class="row-count">
+    <p class="row small quiet row-count">
       {!props.isWhole && words.main(count(props.count), count(props.all))}
       <button type="button" class="link" aria-expanded={props.isWhole} onClick={props.onToggle}>
         {props.isWhole ? words.showMain : words.showAll(count(props.all))}

@@ -59,7 +59,7 @@ export function Differential({ series, bounds }: { series: readonly Series[]; bo
             all={currencies}
             onChoose={(books) => setView({ books })}
           />
-          <p class="small closing-words">
+          <p class="small quiet closing-words">
             <DateWords id={CLOSING_WORDS} choice={choice} />
           </p>
         </div>
@@ -131,11 +131,11 @@ export function Differential({ series, bounds }: { series: readonly Series[]; bo
             onEdit={(position) => setPanel({ kind: 'form', position })}
           />
         )}
-        <div class="rows-foot positions-foot">
+        <div class="spread rows-foot positions-foot">
           <p class="hint">{isStored.value ? words.foot : words.notStored}</p>
           <button
             type="button"
-            class="link"
+            class="link small"
             aria-expanded={isGuideOpen}
             onClick={() => setGuideOpen(!isGuideOpen)}
           >
@@ -194,7 +194,7 @@ function TotalsCard(props: {
     <dl class="card totals" aria-live="polite" aria-busy={isBusy}>
       {figures.map(([name, title, value]) => (
         <div key={name} class={`total total-${name}`}>
-          <dt>{title}</dt>
+          <dt class="quiet tiny">{title}</dt>
           <dd>
             {value === undefined ? MISSING : <AccountingFigure value={value} format={cents} sign={sign} />}
             {value !== undefined && !sign && <span class="unit"> {books}</span>}
@@ -202,7 +202,7 @@ function TotalsCard(props: {
         </div>
       ))}
       <div class="total total-dollar">
-        <dt>{words.dollar(dayText)}</dt>
+        <dt class="quiet tiny">{words.dollar(dayText)}</dt>
         <dd>
           {compra && venta ? (
             <>

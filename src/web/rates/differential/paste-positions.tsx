@@ -63,7 +63,7 @@ export function PastePositions(props: {
       <MissingColumns pasted={pasted} />
       <PasteErrors badRows={badRows} bounds={bounds} />
       {isFull && <p class="refusal">{words.full(count(MAX_POSITIONS))}</p>}
-      <div class="list-settings">
+      <div class="row list-settings">
         <CurrencyField label={listWords.source} value={source} all={currencies} onChoose={setSource} />
         <TypeField type={type} onChoose={setType} />
         <div class="buttons convert-rows">

@@ -62,7 +62,7 @@ export function CounterTable(props: {
           </button>
         </Notice>
       ) : (
-        <table class="data counter-table" aria-busy={!value}>
+        <table class="data compact counter-table" aria-busy={!value}>
           <caption class="unseen">{words.subject}</caption>
           <thead>
             <tr>
@@ -120,7 +120,7 @@ function CounterLine({ entry, isSelected }: { entry: CounterEntry; isSelected: b
       {figure('compra', compra)}
       {figure('venta', venta)}
       {figure('spread', spread)}
-      <td class="counter-day">{dayText(entry)}</td>
+      <td class="quiet counter-day">{dayText(entry)}</td>
     </tr>
   )
 }

@@ -15,7 +15,7 @@ export function IndicatorList(props: { indicators: readonly PageIndicator[]; sel
   const visible = isWhole ? indicators.length : Math.min(indicators.length, INITIAL_ROWS)
   return (
     <>
-      <table class="data indicator-table">
+      <table class="data compact indicator-table">
         <caption class="unseen">{texts.value.below.indicators}</caption>
         <thead>
           <tr>
@@ -36,16 +36,16 @@ export function IndicatorList(props: { indicators: readonly PageIndicator[]; sel
                 <TrendChoice code={code} name={name ?? code} isSelected={code === selected} isMarked />
               </th>
               <td class="number indicator-value">{value ? exact(value) : '—'}</td>
-              <td class={unit ? 'indicator-unit' : 'indicator-unit no-unit'} lang="es">
+              <td class={unit ? 'quiet indicator-unit' : 'quiet indicator-unit no-unit'} lang="es">
                 {unit ?? '—'}
               </td>
-              <td class="number indicator-day">{newest ? day(newest) : '—'}</td>
+              <td class="number quiet">{newest ? day(newest) : '—'}</td>
             </tr>
           ))}
         </tbody>
       </table>
       {indicators.length > INITIAL_ROWS && (
-        <p class="row-count">
+        <p class="row small quiet row-count">
           {!isWhole && words.shown(count(visible), count(indicators.length))}
           <button type="button" class="link" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
             {isWhole ? words.showLess : words.showAll(count(indicators.length))}

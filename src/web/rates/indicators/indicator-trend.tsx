@@ -68,7 +68,7 @@ function Values({ subject, today, MissingDaysNote }: TrendProps) {
   const codes = subject.lines.map(({ code }) => code)
   return (
     <div class="history" aria-busy={isLoading}>
-      <div class="history-controls">
+      <div class="spread history-controls">
         <SpanField />
       </div>
       {failure && !loaded ? (
@@ -88,7 +88,7 @@ function Values({ subject, today, MissingDaysNote }: TrendProps) {
             />
           )}
           {loaded && isAnyMissing(loaded.missing) && <MissingDaysNote missing={loaded.missing} />}
-          <div class="history-foot">
+          <div class="spread history-foot">
             {visibleTrend ? (
               <StatisticsTable trend={visibleTrend} figure={exact} isPublished points={points} />
             ) : (

@@ -43,7 +43,7 @@ export function ConvertList({ series, bounds }: { series: readonly Series[]; bou
           pasted={pasted}
           onKinds={(kinds) => setList({ kinds, isConverted: false })}
         />
-        <div class="list-settings">
+        <div class="row list-settings">
           <CurrencyField
             label={words.source}
             value={listSource}

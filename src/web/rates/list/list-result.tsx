@@ -195,7 +195,7 @@ function ResultRow(props: {
           <td class="number" data-label={words.rate}>
             {rateText(conversion.rate, conversion.legs, formats.value)}
           </td>
-          <td class="route" data-label={words.derivation}>
+          <td class="quiet tiny route" data-label={words.derivation}>
             <RouteText legs={conversion.legs} day={row.day} />
             {row.replacedCurrency !== undefined && (
               <span class="route-part">

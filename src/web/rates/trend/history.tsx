@@ -51,7 +51,7 @@ export function History(props: {
   return (
     <section class="card history" aria-labelledby="history" aria-busy={isBusy}>
       <TrendTitle pair={loaded?.pair ?? pair} trend={visibleTrend} />
-      <div class="history-controls">
+      <div class="spread history-controls">
         <TrendFields series={series} days={loaded?.data.days} last={bounds.last} />
         <SpanField />
       </div>
@@ -79,7 +79,7 @@ export function History(props: {
             </>
           )}
           {/* The fields stay in their place, and with them the focus. */}
-          <div class="history-foot">
+          <div class="spread history-foot">
             {visibleTrend ? (
               <StatisticsTable trend={visibleTrend} figure={figure} isPublished={isPublished} />
             ) : (

@@ -22,7 +22,7 @@ export function RangeFields(props: {
     { name: 'to', label: words.to, choice: to },
   ]
   return (
-    <div class="range">
+    <div class="row range">
       {fields.map(({ name, label, choice }) => (
         <div key={name} class="range-day">
           <DateField label={label} choice={choice} describedBy={`${id}-${name}`} />

@@ -12,7 +12,7 @@ export function TrendTitle({ pair, trend }: { pair: string; trend: Trend | undef
     <div class="card-head">
       <div>
         <h2 id="history">{words.title}</h2>
-        <p class="quiet trend-subject">{trend ? subject(pair, trend) : '\u00a0'}</p>
+        <p class="quiet small">{trend ? subject(pair, trend) : '\u00a0'}</p>
       </div>
       {trend?.lines[0]?.name === 'main' && (
         <button type="button" class="link" onClick={() => setView({ compare: '' })}>
