@@ -1,8 +1,8 @@
 // State of the whole page: view, language and theme.
 
-import { computed, effect, signal } from '@preact/signals'
+import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
 import { PAGE } from '../i18n/page.ts'
-import { inLanguage } from '../i18n/table-texts.ts'
+import { type InLanguage, inLanguage, type TextTable } from '../i18n/table-texts.ts'
 import { createFormats, type Language } from '../model/formats.ts'
 import { applyFragment, encodeFragment, parseFragment, type View } from '../model/fragment.ts'
 
@@ -16,6 +16,15 @@ export const language = signal<Language>(root.lang === 'en' ? 'en' : 'es')
 export const texts = computed(() => inLanguage(PAGE, language.value))
 export const formats = computed(() => createFormats(language.value))
 export const theme = signal<Theme>(currentTheme())
+
+const tables = new Map<TextTable, ReadonlySignal>()
+
+/** Texts of a table in the language of the page. */
+export function pageTexts<T extends TextTable>(table: T): InLanguage<T> {
+  const known = tables.get(table) ?? computed(() => inLanguage(table, language.value))
+  tables.set(table, known)
+  return known.value as InLanguage<T>
+}
 
 /** Changes the parameters of the open screen without a history entry. Links between screens make entries. */
 export function setView(change: Partial<View>): void {

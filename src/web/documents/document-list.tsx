@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { serverTime } from '../api/clock.ts'
 import type { Document } from '../api/documents.ts'
-import { formats, view } from '../components/view.ts'
+import { formats, pageTexts, view } from '../components/view.ts'
+import { DOCUMENTS } from '../i18n/documents.ts'
 import { documentKind } from '../model/documents/document-kinds.ts'
 import { canRetry } from '../model/documents/document-queue.ts'
 import { isReadInvoice } from '../model/documents/invoices.ts'
@@ -11,7 +12,6 @@ import { rateTitle } from './invoice-texts.ts'
 import { openButtonId } from './panel.tsx'
 import { type Replace, RetryButton } from './retry-button.tsx'
 import { noteText, StateChip } from './state-chip.tsx'
-import { documentsTexts } from './texts.ts'
 import { recentText } from './times.ts'
 
 /** Names by id. `companies` is empty if there is one company. */
@@ -19,7 +19,7 @@ export type DirectoryNames = { companies: ReadonlyMap<number, string>; agents: R
 
 /** Company, if there are several, and agent. */
 export function partyNames({ company_id, agent_id }: Document, names: DirectoryNames): string[] {
-  const words = documentsTexts.value.documents
+  const words = pageTexts(DOCUMENTS).documents
   const agent = names.agents.get(agent_id) ?? words.agentId(agent_id)
   if (names.companies.size < 2) return [agent]
   return [names.companies.get(company_id) ?? words.companyId(company_id), agent]
@@ -40,7 +40,7 @@ export function DocumentList(props: ListProps & { documents: readonly Document[]
 }
 
 function DocumentRow({ document, names, onOpen, onChange }: ListProps & { document: Document }) {
-  const words = documentsTexts.value.documents
+  const words = pageTexts(DOCUMENTS).documents
   const { bytes, instant } = formats.value
   const { id, state, finished_at, created_at, invoice } = document
   const time = finished_at ?? created_at

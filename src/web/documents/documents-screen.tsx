@@ -9,7 +9,9 @@ import { icons } from '../components/icons.tsx'
 import { lazyView } from '../components/lazy-view.tsx'
 import { FailureNotice, failureText, Notice } from '../components/notice.tsx'
 import { useApi } from '../components/use-api.ts'
-import { formats, setView, texts, view } from '../components/view.ts'
+import { formats, pageTexts, setView, texts, view } from '../components/view.ts'
+import { DOCUMENTS } from '../i18n/documents.ts'
+import { INVOICES } from '../i18n/invoice-texts.ts'
 import { costaRicaDay } from '../model/days.ts'
 import { visibleText } from '../model/visible.ts'
 import { NeedsSecret } from '../session/lazy-doors.ts'
@@ -17,14 +19,12 @@ import { type LoadedDirectory, useAgentNames, useDirectory, useParties } from '.
 import { type DirectoryNames, DocumentList, type ListProps, partyNames } from './document-list.tsx'
 import { Filters, usePeriod } from './filters.tsx'
 import { useInvoiceChoice } from './invoice-filter.tsx'
-import { invoiceTexts } from './invoice-texts.ts'
 import { type LiveDocuments, useLiveDocuments } from './live-documents.ts'
 import { useSummary } from './live-summary.ts'
 import { closePanel, openButtonId, openPanel, Panel } from './panel.tsx'
 import { Queue } from './queue.tsx'
 import { RetryButton } from './retry-button.tsx'
 import { noteText, StateChip } from './state-chip.tsx'
-import { documentsTexts } from './texts.ts'
 import { timeText } from './times.ts'
 
 const DocumentDetails = lazyView(() =>
@@ -89,7 +89,7 @@ function Documents() {
 }
 
 function ListHead({ received }: { received: LiveDocuments }) {
-  const words = documentsTexts.value.documents
+  const words = pageTexts(DOCUMENTS).documents
   const { documents, failure, newCount, isSearching } = received
   const state =
     failure && documents
@@ -120,7 +120,7 @@ function ListHead({ received }: { received: LiveDocuments }) {
 function ReceivedList(
   props: ListProps & { received: LiveDocuments; selection: Selection; stored: number | undefined },
 ) {
-  const words = documentsTexts.value.documents
+  const words = pageTexts(DOCUMENTS).documents
   const { selection, stored } = props
   const { documents, failure, hasMore, isSearching, loadMore } = props.received
   const { company, agent, issuer, clave } = selection
@@ -138,7 +138,7 @@ function ReceivedList(
           {searched !== '' && <p class="searched">{searched}</p>}
           {isFiltered ? (
             <button type="button" class="button" onClick={() => setView(NO_FILTERS)}>
-              {documentsTexts.value.filters.clear}
+              {pageTexts(DOCUMENTS).filters.clear}
             </button>
           ) : (
             <p>{words.noneText}</p>
@@ -166,7 +166,7 @@ function ReceivedList(
 }
 
 function countText(count: number, all?: number): string {
-  const words = documentsTexts.value.documents
+  const words = pageTexts(DOCUMENTS).documents
   const write = formats.value.count
   if (all !== undefined && all > count) return words.countOf(write(count), write(all))
   return words.count(write(count), count === 1)
@@ -174,7 +174,7 @@ function countText(count: number, all?: number): string {
 
 /** Terms of a search that found nothing. */
 function searchedText({ search, issuer, clave }: Selection): string {
-  const words = invoiceTexts.value.search
+  const words = pageTexts(INVOICES).search
   return [
     search.trim() && words.ofName(visibleText(search.trim())),
     issuer && words.ofIssuer(issuer),
@@ -185,7 +185,7 @@ function searchedText({ search, issuer, clave }: Selection): string {
 }
 
 function searchOnText({ isSearching, scanEdge }: LiveDocuments): string {
-  const words = documentsTexts.value.documents
+  const words = pageTexts(DOCUMENTS).documents
   if (isSearching) return words.searching
   if (scanEdge === undefined) return words.searchOnAnywhere
   return words.searchOn(formats.value.day(costaRicaDay(Date.parse(scanEdge))))
@@ -245,7 +245,7 @@ function SendingPanel({ directory }: { directory: LoadedDirectory }) {
   if (isOpen && !wasOpen) setWasOpen(true)
   if (!wasOpen) return null
   return (
-    <Panel isOpen={isOpen} content={0} title={documentsTexts.value.documents.send} subtitle="">
+    <Panel isOpen={isOpen} content={0} title={pageTexts(DOCUMENTS).documents.send} subtitle="">
       <Sending
         directory={isOther ? { ...directory, ...other } : directory}
         agent={view.value.agent}

@@ -7,13 +7,13 @@ import type { DirectoryEntry } from '../api/documents.ts'
 import type { DateChoice } from '../components/dates/date-choice.ts'
 import { DateField } from '../components/dates/date-field.tsx'
 import { icons } from '../components/icons.tsx'
-import { formats, setView, texts, view } from '../components/view.ts'
+import { formats, pageTexts, setView, texts, view } from '../components/view.ts'
+import { DOCUMENTS } from '../i18n/documents.ts'
 import { type DateError, numericDay, readDate } from '../model/date-text.ts'
 import { costaRicaDay, FIRST_DAY } from '../model/days.ts'
 import { MAX_SEARCH, QUEUE_GROUPS } from '../model/fragment.ts'
 import type { LoadedDirectory } from './directory.ts'
 import { type InvoiceChoice, InvoiceFilter } from './invoice-filter.tsx'
-import { documentsTexts } from './texts.ts'
 
 export type ArrivalPeriod = { since: DateChoice; until: DateChoice }
 
@@ -67,7 +67,7 @@ export function Filters({
   period: ArrivalPeriod
   invoice: InvoiceChoice
 }) {
-  const words = documentsTexts.value.filters
+  const words = pageTexts(DOCUMENTS).filters
   const { company, agent, state, issuer, clave } = view.value
   const [isOpen, setOpen] = useState(false)
   const ids = { filters: useId(), since: useId(), until: useId() }
@@ -132,7 +132,7 @@ export function Filters({
 
 /** Searches when the user stops typing. */
 function SearchField() {
-  const words = documentsTexts.value.filters
+  const words = pageTexts(DOCUMENTS).filters
   const { search } = view.value
   const [draft, setDraft] = useState<string | undefined>(undefined)
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
@@ -166,7 +166,7 @@ function SearchField() {
 
 function Day({ label, id, choice }: { label: string; id: string; choice: DateChoice }) {
   const { weekDay } = formats.value
-  const { clearDay } = documentsTexts.value.filters
+  const { clearDay } = pageTexts(DOCUMENTS).filters
   return (
     <div class="filter-day">
       <DateField label={label} choice={choice} describedBy={id} />
@@ -187,7 +187,7 @@ function Day({ label, id, choice }: { label: string; id: string; choice: DateCho
 }
 
 function dateErrorText({ kind, day = '' }: DateError, today: string): string {
-  const words = documentsTexts.value.filters
+  const words = pageTexts(DOCUMENTS).filters
   const { date } = texts.value
   if (kind === 'future') return words.future(numericDay(day))
   if (kind === 'before') return words.before(numericDay(FIRST_DAY))

@@ -2,9 +2,9 @@
 // pasting a clave reads the text. Refused text stays in the field.
 
 import { useId, useState } from 'preact/hooks'
-import { setView, view } from '../components/view.ts'
+import { pageTexts, setView, view } from '../components/view.ts'
+import { INVOICES } from '../i18n/invoice-texts.ts'
 import { type InvoiceSearch, readInvoiceSearch } from '../model/documents/invoices.ts'
-import { invoiceTexts } from './invoice-texts.ts'
 
 type SearchRefusal = Extract<InvoiceSearch, { error: string }>
 
@@ -26,7 +26,7 @@ export function useInvoiceChoice(): InvoiceChoice {
 }
 
 export function InvoiceFilter({ choice }: { choice: InvoiceChoice }) {
-  const words = invoiceTexts.value.search
+  const words = pageTexts(INVOICES).search
   const { text, error } = choice
   const id = useId()
   const [draft, setDraft] = useState<string | undefined>(undefined)

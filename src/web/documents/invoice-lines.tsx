@@ -2,10 +2,11 @@
 // stranger's, so it is text and isolated.
 
 import { icons } from '../components/icons.tsx'
-import { formats } from '../components/view.ts'
+import { formats, pageTexts } from '../components/view.ts'
+import { INVOICES } from '../i18n/invoice-texts.ts'
 import { type DocumentInvoice, isReadInvoice } from '../model/documents/invoices.ts'
 import { visibleText } from '../model/visible.ts'
-import { amountText, invoiceKindText, invoiceMarks, invoiceTexts } from './invoice-texts.ts'
+import { amountText, invoiceKindText, invoiceMarks } from './invoice-texts.ts'
 
 const TONE_ICONS = { quiet: undefined, good: icons.done, caution: icons.warning, refusal: icons.warning }
 
@@ -15,7 +16,7 @@ export function InvoiceLines({ invoice }: { invoice: DocumentInvoice }) {
   return (
     <>
       <p class="invoice-line">
-        <span>{'kind' in invoice ? invoiceKindText(invoice.kind) : invoiceTexts.value.belongs}</span>
+        <span>{'kind' in invoice ? invoiceKindText(invoice.kind) : pageTexts(INVOICES).belongs}</span>
         {read?.issuer && <bdi>{visibleText(read.issuer.name ?? read.issuer.id ?? '')}</bdi>}
         {read?.date && <span class="nowrap">{formats.value.day(read.date)}</span>}
         {read && read.total !== null && (

@@ -1,9 +1,7 @@
 // Words of an invoice for its row and its panel.
 
-import { computed } from '@preact/signals'
-import { formats, language } from '../components/view.ts'
+import { formats, pageTexts } from '../components/view.ts'
 import { INVOICES } from '../i18n/invoice-texts.ts'
-import { inLanguage } from '../i18n/table-texts.ts'
 import {
   type DocumentInvoice,
   type InvoiceRate,
@@ -15,21 +13,19 @@ import { visibleText } from '../model/visible.ts'
 
 export type InvoiceMark = { tone: 'quiet' | 'good' | 'caution' | 'refusal'; text: string }
 
-export const invoiceTexts = computed(() => inLanguage(INVOICES, language.value))
-
 /** Kind of an answer of Hacienda. */
 export const HACIENDA = 'MensajeHacienda'
 const OUTCOME_TONES = { accepted: 'good', partly_accepted: 'caution', rejected: 'refusal' } as const
 
 /** Writes a kind in words; an unknown one as the API has it. */
 export function invoiceKindText(kind: string): string {
-  const { kinds } = invoiceTexts.value
+  const { kinds } = pageTexts(INVOICES)
   return Object.hasOwn(kinds, kind) ? kinds[kind as keyof typeof kinds] : visibleText(kind)
 }
 
 /** Writes an outcome; that of Hacienda with the words that its signature is not verified. */
 export function outcomeText(kind: string, outcome: MessageOutcome): string {
-  const { outcomes, unverified } = invoiceTexts.value
+  const { outcomes, unverified } = pageTexts(INVOICES)
   return kind === HACIENDA ? unverified(outcomes[outcome]) : outcomes[outcome]
 }
 
@@ -40,7 +36,7 @@ export function amountText(amount: string, currency: string | null): string {
 
 /** Conspicuous facts of an invoice, for its row. */
 export function invoiceMarks(invoice: DocumentInvoice): InvoiceMark[] {
-  const words = invoiceTexts.value
+  const words = pageTexts(INVOICES)
   if ('fault' in invoice) return [{ tone: 'refusal', text: words.unread }]
   if (!isReadInvoice(invoice)) return []
   const { kind, outcome, hacienda, duplicate_of, same_content, rate_check, warnings = [] } = invoice
@@ -61,7 +57,7 @@ export function invoiceMarks(invoice: DocumentInvoice): InvoiceMark[] {
 /** Compares the rate of an invoice with the published one, in words; undefined: there is nothing to compare. */
 export function rateComparison({ rate_check: check }: ReadInvoice): string | undefined {
   if (!check) return undefined
-  const { rate } = invoiceTexts.value
+  const { rate } = pageTexts(INVOICES)
   if (check.published === null) return rate.noValue
   const { exact, cross, day, percent } = formats.value
   const { published, rate_date, via, matches } = check
@@ -78,11 +74,11 @@ export function rateComparison({ rate_check: check }: ReadInvoice): string | und
 export function rateTitle(invoice: ReadInvoice): string | undefined {
   const { rate_check: check } = invoice
   const text = check && (check.published === null || check.matches !== 'venta') && rateComparison(invoice)
-  return text ? invoiceTexts.value.rate.title(`${text.charAt(0).toLowerCase()}${text.slice(1)}`) : undefined
+  return text ? pageTexts(INVOICES).rate.title(`${text.charAt(0).toLowerCase()}${text.slice(1)}`) : undefined
 }
 
 function rateMarks(check: InvoiceRate): InvoiceMark[] {
-  const { marks } = invoiceTexts.value.rate
+  const { marks } = pageTexts(INVOICES).rate
   if (check.published === null) return [{ tone: 'quiet', text: marks.unknown }]
   if (check.matches === 'venta') return []
   const text = check.matches === null ? marks.other(differenceText(check)) : marks[check.matches]

@@ -1,17 +1,17 @@
 // Figures of the queue. Each one filters the list.
 
 import type { Summary } from '../api/documents.ts'
-import { formats, setView, view } from '../components/view.ts'
+import { formats, pageTexts, setView, view } from '../components/view.ts'
+import { DOCUMENTS } from '../i18n/documents.ts'
 import { LONG_WAIT_MINUTES } from '../model/documents/document-queue.ts'
 import type { LiveSummary } from './live-summary.ts'
-import { documentsTexts } from './texts.ts'
 import { ageSeconds, elapsedText, timeText } from './times.ts'
 
 const GROUPS = ['waiting', 'working', 'failed', 'today'] as const
 type Group = (typeof GROUPS)[number]
 
 export function Queue({ summary, failure }: LiveSummary) {
-  const words = documentsTexts.value.queue
+  const words = pageTexts(DOCUMENTS).queue
   return (
     <fieldset class="queue">
       <legend class="unseen">{words.title}</legend>
@@ -45,7 +45,7 @@ export function Queue({ summary, failure }: LiveSummary) {
 }
 
 function groupDetail(group: Group, summary: Summary): { text: string; tone: string } {
-  const words = documentsTexts.value.queue
+  const words = pageTexts(DOCUMENTS).queue
   const { oldest_waiting_at, working_since, last_failed_at, median_seconds_today } = summary
   switch (group) {
     case 'waiting': {

@@ -5,10 +5,11 @@ import { apiRequest, type Failure } from '../api/request.ts'
 import { mayUse } from '../api/session.ts'
 import { lineIcon } from '../components/icons.tsx'
 import { failureText } from '../components/notice.tsx'
+import { pageTexts } from '../components/view.ts'
+import { DOCUMENTS } from '../i18n/documents.ts'
 import { canRetry } from '../model/documents/document-queue.ts'
 import { visibleText } from '../model/visible.ts'
 import { openButtonId } from './panel.tsx'
-import { documentsTexts } from './texts.ts'
 
 export type Replace = (document: Document) => void
 
@@ -17,7 +18,7 @@ const RETRY_ICON = lineIcon(<path d="M19 12a7 7 0 1 1-2.2-5.1M19 4v4.5h-4.5" />)
 /** Button that puts a document back into the queue. Empty without the right, and in other states. */
 export function RetryButton(props: { document: Document; isMain?: boolean; onChange: Replace }) {
   const { document: doc, isMain } = props
-  const words = documentsTexts.value.documents
+  const words = pageTexts(DOCUMENTS).documents
   const [state, setState] = useState<'idle' | 'busy' | Failure>('idle')
   if (!canRetry(doc, serverTime()) || !mayUse('documents:RETRY')) return null
   const retry = async () => {

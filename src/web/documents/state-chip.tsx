@@ -3,9 +3,10 @@
 import { serverTime } from '../api/clock.ts'
 import type { Document } from '../api/documents.ts'
 import { icons, lineIcon } from '../components/icons.tsx'
+import { pageTexts } from '../components/view.ts'
+import { DOCUMENTS } from '../i18n/documents.ts'
 import { abandonedAttempts, hasExpiredLease, LONG_WAIT_MINUTES } from '../model/documents/document-queue.ts'
 import { visibleText } from '../model/visible.ts'
-import { documentsTexts } from './texts.ts'
 import { ageSeconds, elapsedText } from './times.ts'
 
 const STATE_ICONS = {
@@ -24,14 +25,14 @@ export function StateChip({ state }: Pick<Document, 'state'>) {
   return (
     <span class={`chip ${state}`}>
       {STATE_ICONS[state]}
-      {documentsTexts.value.states[state]}
+      {pageTexts(DOCUMENTS).states[state]}
     </span>
   )
 }
 
 /** Note of the worker, or what a document without an end waits for; empty: nothing. */
 export function noteText(document: Document): string {
-  const words = documentsTexts.value.documents
+  const words = pageTexts(DOCUMENTS).documents
   const { state, note, attempts, created_at, lease_until = '' } = document
   if (state === 'done' || state === 'failed') {
     const count = abandonedAttempts(note)

@@ -1,16 +1,16 @@
 // Times of documents, in Costa Rica. The list updates, so it has relative words for the last hour.
 
 import { serverTime } from '../api/clock.ts'
-import { formats, language } from '../components/view.ts'
+import { formats, language, pageTexts } from '../components/view.ts'
+import { DOCUMENTS } from '../i18n/documents.ts'
 import { addDays, costaRicaDay } from '../model/days.ts'
 import { formatDuration } from '../model/durations.ts'
-import { documentsTexts } from './texts.ts'
 
 const HOUR_MS = 3_600_000
 
 /** Writes `today, 14:07`, `yesterday, 14:07` or a date and time. */
 export function timeText(instant: string): string {
-  const words = documentsTexts.value.times
+  const words = pageTexts(DOCUMENTS).times
   const { time, instant: full } = formats.value
   const [day, today] = [costaRicaDay(Date.parse(instant)), costaRicaDay(serverTime())]
   if (day === today) return words.today(time(instant))

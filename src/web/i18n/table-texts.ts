@@ -3,7 +3,9 @@
 import type { Language } from '../model/formats.ts'
 
 type Translation = readonly [es: string, en: string]
-type TextTable = { readonly [name: string]: Translation | ((...values: never[]) => Translation) | TextTable }
+export type TextTable = {
+  readonly [name: string]: Translation | ((...values: never[]) => Translation) | TextTable
+}
 
 /** Texts of a table in one language. A text with values is a function of them. */
 export type InLanguage<T> = {

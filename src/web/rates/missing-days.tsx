@@ -1,10 +1,10 @@
-import { formats } from '../components/view.ts'
+import { formats, pageTexts } from '../components/view.ts'
+import { MISSING_DATA } from '../i18n/missing-data.ts'
 import type { KnownHoles } from '../model/rates/holes.ts'
-import { missingDataTexts } from './missing-data-texts.ts'
 
 /** Names the holes of a history, which its lowest, highest and mean do not include. */
 export function MissingDaysNote({ missing }: { missing: KnownHoles }) {
-  const words = missingDataTexts.value.missingDays
+  const words = pageTexts(MISSING_DATA).missingDays
   const { day } = formats.value
   const [first, ...others] = missing.holes
   return (

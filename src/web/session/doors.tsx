@@ -2,16 +2,16 @@
 
 import { useEffect, useRef } from 'preact/hooks'
 import { icons } from '../components/icons.tsx'
-import { texts } from '../components/view.ts'
+import { pageTexts, texts } from '../components/view.ts'
+import { DOORS } from '../i18n/doors.ts'
 import { SecretForm } from './secret-form.tsx'
-import { doorTexts } from './texts.ts'
 
 export { OneTimeLink } from './one-time-link.tsx'
 export { SignIn } from './sign-in.tsx'
 
 /** Form for the key or token that a screen requires. */
 export function NeedsSecret({ kind }: { kind: 'key' | 'token' }) {
-  const words = doorTexts.value
+  const words = pageTexts(DOORS)
   return (
     <div class="door">
       <section class="card door-card">
@@ -40,7 +40,7 @@ export function AddSecret({ kind, onDone }: { kind: 'key' | 'token'; onDone: () 
           {icons.close}
         </button>
       </div>
-      <SecretForm button={doorTexts.value.add} onDone={() => dialog.current?.close()} />
+      <SecretForm button={pageTexts(DOORS).add} onDone={() => dialog.current?.close()} />
     </dialog>
   )
 }

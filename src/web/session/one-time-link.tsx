@@ -7,18 +7,18 @@ import { type LinkFacts, queryCode, type Refusal, requestSession } from '../api/
 import { icons } from '../components/icons.tsx'
 import { FailureNotice } from '../components/notice.tsx'
 import { refreshCount } from '../components/use-api.ts'
-import { formats, language, texts } from '../components/view.ts'
+import { formats, language, pageTexts, texts } from '../components/view.ts'
+import { DOORS } from '../i18n/doors.ts'
 import { costaRicaDay } from '../model/days.ts'
 import { visibleText } from '../model/visible.ts'
 import { Remember } from './remember.tsx'
 import { refusalText } from './secret-form.tsx'
 import { sessionName } from './session-name.ts'
-import { doorTexts } from './texts.ts'
 
 type CodeResult = Awaited<ReturnType<typeof queryCode>>
 
 export function OneTimeLink({ code, onDone }: { code: string; onDone: () => void }) {
-  const words = doorTexts.value
+  const words = pageTexts(DOORS)
   const [result, setResult] = useState<CodeResult | undefined>(undefined)
   const refresh = refreshCount.value
   useEffect(() => {
@@ -62,7 +62,7 @@ export function OneTimeLink({ code, onDone }: { code: string; onDone: () => void
 
 function Confirmation(props: { code: string; facts: LinkFacts; onDone: () => void }) {
   const { code, facts, onDone } = props
-  const words = doorTexts.value
+  const words = pageTexts(DOORS)
   const [isRemembered, setRemembered] = useState(facts.remember)
   const [refusal, setRefusal] = useState<Refusal | undefined>(undefined)
   const [isBusy, setBusy] = useState(false)
@@ -101,7 +101,7 @@ function Confirmation(props: { code: string; facts: LinkFacts; onDone: () => voi
 
 /** Rights of a link in words. */
 function rightsText({ key, token, company }: LinkFacts): string {
-  const { link } = doorTexts.value
+  const { link } = pageTexts(DOORS)
   const list = new Intl.ListFormat(language.value)
   const owner = company ? visibleText(company.name) : link.allCompanies
   const allows = (right: string) => token?.allow.includes(right) ?? false
@@ -126,5 +126,5 @@ function isGone(status: number | undefined): boolean {
 function ReplacedSession() {
   const current = session.value
   if (current.state !== 'in') return null
-  return <p class="caution">{doorTexts.value.link.replaces(sessionName(current))}</p>
+  return <p class="caution">{pageTexts(DOORS).link.replaces(sessionName(current))}</p>
 }

@@ -1,4 +1,5 @@
-import { doorTexts } from './texts.ts'
+import { pageTexts } from '../components/view.ts'
+import { DOORS } from '../i18n/doors.ts'
 
 /** Choice whether the session outlives the browser. */
 export function Remember({
@@ -15,7 +16,7 @@ export function Remember({
         checked={isChecked}
         onChange={(event) => onChange(event.currentTarget.checked)}
       />
-      {doorTexts.value.remember}
+      {pageTexts(DOORS).remember}
     </label>
   )
 }

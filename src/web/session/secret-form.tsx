@@ -4,12 +4,13 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { Failure } from '../api/request.ts'
 import { type Refusal, requestSession } from '../api/sign-in.ts'
 import { failureText } from '../components/notice.tsx'
+import { pageTexts } from '../components/view.ts'
+import { DOORS } from '../i18n/doors.ts'
 import { Remember } from './remember.tsx'
-import { doorTexts } from './texts.ts'
 
 /** @param remember first state of the choice; undefined: the session has it already */
 export function SecretForm(props: { button: string; remember?: boolean; onDone?: () => void }) {
-  const words = doorTexts.value
+  const words = pageTexts(DOORS)
   const [secret, setSecret] = useState('')
   const [isRemembered, setRemembered] = useState(props.remember)
   const [isVisible, setVisible] = useState(false)
@@ -80,7 +81,7 @@ export function SecretForm(props: { button: string; remember?: boolean; onDone?:
 
 /** Reason why the sign-in failed, with a remedy. */
 export function refusalText(refusal: Refusal): string {
-  const words = doorTexts.value
+  const words = pageTexts(DOORS)
   if (refusal.kind === 'storage') return words.storage
   const failure = refusal as Failure
   const { kind, detail } = failure

@@ -3,13 +3,13 @@
 import { type SessionEnding, session } from '../api/session.ts'
 import { isOpenNetwork } from '../api/sign-in.ts'
 import { icons } from '../components/icons.tsx'
-import { texts } from '../components/view.ts'
+import { pageTexts, texts } from '../components/view.ts'
+import { DOORS } from '../i18n/doors.ts'
 import { SecretForm } from './secret-form.tsx'
-import { doorTexts } from './texts.ts'
 
 /** @param onCancel shows the rates of an open network */
 export function SignIn({ onCancel }: { onCancel: () => void }) {
-  const words = doorTexts.value
+  const words = pageTexts(DOORS)
   const current = session.value
   const isEnded = current.state === 'out' && current.reason === 'ended'
   const end = isEnded ? current.end : undefined
@@ -42,7 +42,7 @@ export function SignIn({ onCancel }: { onCancel: () => void }) {
 }
 
 function endText(end: SessionEnding | undefined): string {
-  const { ended, days, hours } = doorTexts.value
+  const { ended, days, hours } = pageTexts(DOORS)
   if (!end) return ended.unknown
   const { reason, remember } = end
   if (reason === 'idle') return ended.idle(remember ? days(30) : hours(12))
@@ -52,7 +52,7 @@ function endText(end: SessionEnding | undefined): string {
 
 /** Commands for the person who runs the server. */
 function Commands() {
-  const words = doorTexts.value
+  const words = pageTexts(DOORS)
   const { name } = words
   return (
     <details class="commands">

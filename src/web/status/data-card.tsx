@@ -2,11 +2,11 @@
 
 import type { ProviderStatus, Series, Status } from '../api/responses.ts'
 import type { ApiState } from '../components/use-api.ts'
-import { formats, language, texts } from '../components/view.ts'
+import { formats, language, pageTexts, texts } from '../components/view.ts'
+import { STATUS } from '../i18n/status.ts'
 import { Fact, InstantFact, type PillKind, StatusCard } from './card.tsx'
 import { reasonProblems } from './problems.ts'
 import { ServerText } from './server-text.tsx'
-import { statusTexts } from './texts.ts'
 
 export function DataCard(props: {
   status: Status
@@ -14,7 +14,7 @@ export function DataCard(props: {
   series: ApiState<readonly Series[]>
 }) {
   const { status, series } = props
-  const words = statusTexts.value.data
+  const words = pageTexts(STATUS).data
   return (
     <StatusCard
       id="data"
@@ -34,13 +34,13 @@ export function DataCard(props: {
 }
 
 function dataPill({ status, storage }: Status): [PillKind, string] {
-  const words = statusTexts.value.data
+  const words = pageTexts(STATUS).data
   if (storage.rates === 0) return ['waiting', words.none]
   return status === 'ok' ? ['good', words.fresh] : ['warn', words.stale]
 }
 
 function Sentences({ status }: { status: Status }) {
-  const words = statusTexts.value
+  const words = pageTexts(STATUS)
   const { reason_codes, reasons, scheduler, status: state, storage } = status
   if (state === 'ok' && storage.rates > 0) return <p>{words.data.freshText}</p>
   const problems = reasonProblems(reason_codes, words, formats.value.day, texts.value.sides)
@@ -63,7 +63,7 @@ function Provider(props: {
   series: readonly Series[] | undefined
 }) {
   const { provider, status, series } = props
-  const words = statusTexts.value.data
+  const words = pageTexts(STATUS).data
   const { day, count } = formats.value
   const { rounded } = status.storage
   const isAlone = status.providers.length === 1
@@ -99,7 +99,7 @@ function Provider(props: {
 
 /** Number of indicators, of whole histories, and of those that wait or are refused. */
 function IndicatorFact({ indicators }: { indicators: NonNullable<Status['indicators']>['enabled'] }) {
-  const words = statusTexts.value.data.indicators
+  const words = pageTexts(STATUS).data.indicators
   const { count } = formats.value
   const countState = (state: string) => indicators.filter((one) => one.state === state).length
   const wholeCount = indicators.filter(({ history_percent: percent }) => percent === 100).length
@@ -126,7 +126,7 @@ function LastSync({
   provider: ProviderStatus
   status: Status
 }) {
-  const { data, runs } = statusTexts.value
+  const { data, runs } = pageTexts(STATUS)
   const run = status.runs.find(({ finished_at, trigger }) => finished_at !== null && trigger !== 'import')
   const isFailed = status.providers.length === 1 && run && run.status !== 'ok'
   if (!isFailed) return good ? <InstantFact name={data.lastSync} at={good} /> : null

@@ -3,10 +3,10 @@
 import { serverTime } from '../api/clock.ts'
 import { FailureNotice } from '../components/notice.tsx'
 import { useApi } from '../components/use-api.ts'
-import { formats } from '../components/view.ts'
+import { formats, pageTexts } from '../components/view.ts'
+import { STATUS } from '../i18n/status.ts'
 import { visibleText } from '../model/visible.ts'
 import { Fact, InstantFact, type PillKind, StatusCard } from './card.tsx'
-import { statusTexts } from './texts.ts'
 
 type QueueFigures = {
   waiting: number
@@ -26,7 +26,7 @@ const AWAITED: { pill: [PillKind, string]; sentence: string } = {
 }
 
 export function DocumentsCard({ everyMs }: { everyMs: number }) {
-  const words = statusTexts.value.documents
+  const words = pageTexts(STATUS).documents
   const { value, failure, receivedAt } = useApi<QueueFigures>('/api/v1/documents/summary', everyMs)
   if (failure && !value) {
     return (
@@ -72,7 +72,7 @@ function queueState({ failed_today, oldest_waiting_at }: QueueFigures): {
   pill: [PillKind, string]
   sentence: string
 } {
-  const words = statusTexts.value.documents
+  const words = pageTexts(STATUS).documents
   const now = serverTime()
   if (failed_today > 0) return { pill: ['warn', words.failures], sentence: words.failuresText(failed_today) }
   if (oldest_waiting_at !== null && now - Date.parse(oldest_waiting_at) > PATIENCE_MS) {

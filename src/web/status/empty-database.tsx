@@ -1,12 +1,12 @@
 import type { Status } from '../api/responses.ts'
 import { canReadStatus } from '../api/session.ts'
 import { useApi } from '../components/use-api.ts'
-import { formats } from '../components/view.ts'
-import { statusTexts } from './texts.ts'
+import { formats, pageTexts } from '../components/view.ts'
+import { STATUS } from '../i18n/status.ts'
 
 /** Notice of a database without rates. The state of the server decides on its promises, where the session may read it. */
 export function EmptyDatabase({ everyMs }: { everyMs: number }) {
-  const words = statusTexts.value
+  const words = pageTexts(STATUS)
   const mayRead = canReadStatus()
   const { value: status } = useApi<Status>(mayRead ? '/api/v1/status' : undefined, everyMs)
   return (
@@ -30,7 +30,7 @@ export function EmptyDatabase({ everyMs }: { everyMs: number }) {
 }
 
 function Sentences({ status }: { status: Status }) {
-  const { empty, data, reasons } = statusTexts.value
+  const { empty, data, reasons } = pageTexts(STATUS)
   const { scheduler, providers, runs } = status
   const next = providers.map(({ next_sync }) => next_sync).find((time) => time !== null)
   const isFailed = runs[0]?.status === 'error'

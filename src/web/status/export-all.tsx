@@ -5,12 +5,13 @@ import { apiRequest, type Failure } from '../api/request.ts'
 import { icons } from '../components/icons.tsx'
 import { failureText } from '../components/notice.tsx'
 import { saveUrl } from '../components/output/downloads.ts'
-import { statusTexts } from './texts.ts'
+import { pageTexts } from '../components/view.ts'
+import { STATUS } from '../i18n/status.ts'
 
 const FORMATS = ['csv', 'ndjson'] as const
 
 export function ExportAll() {
-  const words = statusTexts.value.export
+  const words = pageTexts(STATUS).export
   const [state, setState] = useState<'idle' | 'busy' | 'started' | Failure>('idle')
   const startExport = async (format: (typeof FORMATS)[number]) => {
     setState('busy')

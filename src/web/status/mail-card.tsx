@@ -1,12 +1,12 @@
 // Card of the mailboxes: each with its last round, and what is wrong.
 
 import type { MailboxStatus } from '../api/responses.ts'
-import { formats } from '../components/view.ts'
+import { formats, pageTexts } from '../components/view.ts'
+import { STATUS } from '../i18n/status.ts'
 import { visibleText } from '../model/visible.ts'
 import { Fact, type PillKind, StatusCard } from './card.tsx'
-import { statusTexts } from './texts.ts'
 
-type MailFailureCode = keyof typeof statusTexts.value.mail.failures
+type MailFailureCode = keyof (typeof STATUS)['mail']['failures']
 
 export function MailCard({
   mailboxes,
@@ -15,7 +15,7 @@ export function MailCard({
   mailboxes: readonly MailboxStatus[]
   arrival: number | undefined
 }) {
-  const words = statusTexts.value.mail
+  const words = pageTexts(STATUS).mail
   const [pill, sentence] = mailState(mailboxes)
   return (
     <StatusCard
@@ -38,7 +38,7 @@ export function MailCard({
 }
 
 function mailState(mailboxes: readonly MailboxStatus[]): [[PillKind, string], string] {
-  const words = statusTexts.value.mail
+  const words = pageTexts(STATUS).mail
   const failing = mailboxes.filter(({ state }) => state === 'failing').length
   if (failing > 0) return [['bad', words.failing], words.failingText(failing)]
   const pauses = mailboxes.filter(({ state }) => state === 'paused').length
@@ -47,19 +47,19 @@ function mailState(mailboxes: readonly MailboxStatus[]): [[PillKind, string], st
 }
 
 function describeState({ state, last_round, failing_since, failure_code }: MailboxStatus): string {
-  const words = statusTexts.value.mail
+  const words = pageTexts(STATUS).mail
   const { instant } = formats.value
   if (state === 'paused') return words.paused
   if (state === 'failing') {
     const isKnown = failure_code !== null && Object.hasOwn(words.failures, failure_code)
-    const cause = isKnown ? words.failures[failure_code as MailFailureCode] : statusTexts.value.otherCause
+    const cause = isKnown ? words.failures[failure_code as MailFailureCode] : pageTexts(STATUS).otherCause
     return words.failsSince(cause, instant(failing_since ?? last_round ?? ''))
   }
   return last_round === null ? words.neverRead : words.readAt(instant(last_round))
 }
 
 function describeCounts({ taken, refused, waiting }: MailboxStatus): string {
-  const words = statusTexts.value.mail
+  const words = pageTexts(STATUS).mail
   const { count } = formats.value
   return [
     words.taken(count(taken)),

@@ -1,13 +1,13 @@
 // Card of backups, room and version, and the export of all values.
 
 import type { BackupStatus, Status } from '../api/responses.ts'
-import { formats } from '../components/view.ts'
+import { formats, pageTexts } from '../components/view.ts'
+import { STATUS } from '../i18n/status.ts'
 import { Fact, InstantFact, type PillKind, StatusCard } from './card.tsx'
 import { ExportAll } from './export-all.tsx'
-import { statusTexts } from './texts.ts'
 
 export function ServerCard({ status, arrival }: { status: Status; arrival: number | undefined }) {
-  const words = statusTexts.value
+  const words = pageTexts(STATUS)
   const { server } = words
   const { backup, storage, version } = status
   const { bytes, instant } = formats.value
@@ -45,7 +45,7 @@ export function ServerCard({ status, arrival }: { status: Status; arrival: numbe
 
 /** Pill and sentence of the backups. A verified backup that is older than the last one does not count. */
 function backupState(backup: BackupStatus | null): [PillKind, string, string] {
-  const words = statusTexts.value.server
+  const words = pageTexts(STATUS).server
   if (backup === null) return ['warn', words.none, words.noneText]
   const { last_run, last_status, last_verified } = backup
   if (last_status === 'error') return ['bad', words.failed, words.failedText]

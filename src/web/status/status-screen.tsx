@@ -5,14 +5,14 @@ import type { Series, Status } from '../api/responses.ts'
 import { session } from '../api/session.ts'
 import { FailureNotice } from '../components/notice.tsx'
 import { useApi } from '../components/use-api.ts'
-import { formats, texts } from '../components/view.ts'
+import { formats, pageTexts, texts } from '../components/view.ts'
+import { STATUS } from '../i18n/status.ts'
 import { NeedsSecret } from '../session/lazy-doors.ts'
 import { DataCard } from './data-card.tsx'
 import { DocumentsCard } from './documents-card.tsx'
 import { MailCard } from './mail-card.tsx'
 import { ServerCard } from './server-card.tsx'
 import { SyncRuns } from './sync-runs.tsx'
-import { statusTexts } from './texts.ts'
 
 const POLL_MS = 15_000
 const SERIES_EVERY_MS = 600_000
@@ -40,7 +40,7 @@ function Overview({ hasDocuments }: { hasDocuments: boolean }) {
     <>
       {title}
       <p key="updated" class="quiet small updated">
-        {receivedAt !== undefined && statusTexts.value.updatedAt(formats.value.time(receivedAt))}
+        {receivedAt !== undefined && pageTexts(STATUS).updatedAt(formats.value.time(receivedAt))}
       </p>
       <div class={`status ${hasDocuments ? '' : 'two'}`}>
         <DataCard status={status} arrival={receivedAt} series={series} />

@@ -1,18 +1,18 @@
 import type { ComponentChildren } from 'preact'
 import type { Correction, SyncRun } from '../api/responses.ts'
 import { DownloadMenu } from '../components/output/download-menu.tsx'
-import { formats, language, texts } from '../components/view.ts'
+import { formats, language, pageTexts, texts } from '../components/view.ts'
+import { STATUS } from '../i18n/status.ts'
 import { useCorrections } from './corrections.ts'
 import { failureProblems } from './problems.ts'
 import { runState, runsTable } from './runs-table.ts'
 import { ServerText } from './server-text.tsx'
-import { statusTexts } from './texts.ts'
 
 const PILL_CLASSES = { ok: 'good', parcial: 'warn', error: 'bad', running: 'waiting' } as const
 const MAX_CORRECTIONS = 3
 
 export function SyncRuns({ runs }: { runs: readonly SyncRun[] }) {
-  const words = statusTexts.value.runs
+  const words = pageTexts(STATUS).runs
   const corrections = useCorrections(runs)
   return (
     <section class="card runs" aria-labelledby="runs">
@@ -53,7 +53,7 @@ export function SyncRuns({ runs }: { runs: readonly SyncRun[] }) {
 }
 
 function Run({ run, corrections }: { run: SyncRun; corrections: readonly Correction[] }) {
-  const words = statusTexts.value.runs
+  const words = pageTexts(STATUS).runs
   const { day, count, instant } = formats.value
   const state = runState(run)
   const { inserted, updated, unchanged, started_at, finished_at, date_from, date_to } = run
@@ -90,7 +90,7 @@ function Run({ run, corrections }: { run: SyncRun; corrections: readonly Correct
 
 /** Failures in words, and the values that the bank corrected. */
 function RunNotes({ run, corrections }: { run: SyncRun; corrections: readonly Correction[] }) {
-  const words = statusTexts.value
+  const words = pageTexts(STATUS)
   const list = (items: readonly string[]) => new Intl.ListFormat(language.value).format(items)
   const { failures, message, status } = run
   const isWordless = failures === undefined && message !== null && status !== 'ok'
@@ -113,7 +113,7 @@ function RunNotes({ run, corrections }: { run: SyncRun; corrections: readonly Co
 }
 
 function correctionText(corrections: readonly Correction[]): string {
-  const { runs } = statusTexts.value
+  const { runs } = pageTexts(STATUS)
   const { day } = formats.value
   const { sides } = texts.value
   const values = corrections.slice(0, MAX_CORRECTIONS).map(({ pair, rate_type, rate_date }) => {

@@ -7,15 +7,16 @@ import { mayUse } from '../../api/session.ts'
 import { icons, lineIcon } from '../../components/icons.tsx'
 import { failureText } from '../../components/notice.tsx'
 import { saveBlob } from '../../components/output/downloads.ts'
+import { pageTexts } from '../../components/view.ts'
+import { DOCUMENT } from '../../i18n/document.ts'
 import { safeFileName } from '../../model/visible.ts'
-import { documentTexts } from './texts.ts'
 
 type ActionState = 'idle' | 'busy' | Failure
 
 const DELETE_ICON = lineIcon(<path d="M5 7h14M10 7V4.5h4V7m-7.5 0 .8 13h9.4l.8-13M10 11v5m4-5v5" />)
 
 export function ViewButton({ isLarge, onClick }: { isLarge: boolean; onClick: () => void }) {
-  const words = documentTexts.value
+  const words = pageTexts(DOCUMENT)
   return (
     <button type="button" class="button view-button" aria-pressed={isLarge} onClick={onClick}>
       {icons.eye}
@@ -26,7 +27,7 @@ export function ViewButton({ isLarge, onClick }: { isLarge: boolean; onClick: ()
 
 /** Opens a PDF in its own tab. */
 export function PdfButton({ id }: { id: number }) {
-  const words = documentTexts.value
+  const words = pageTexts(DOCUMENT)
   const [state, setState] = useState<ActionState>('idle')
   const openTab = async () => {
     setState('busy')
@@ -53,7 +54,7 @@ export function PdfButton({ id }: { id: number }) {
 
 /** Downloads through a request, since a plain link cannot send the session's credentials. */
 export function DownloadButton({ document, isOff }: { document: Document; isOff: boolean }) {
-  const words = documentTexts.value
+  const words = pageTexts(DOCUMENT)
   const [state, setState] = useState<ActionState>('idle')
   const download = async () => {
     setState('busy')
@@ -81,7 +82,7 @@ export function DownloadButton({ document, isOff }: { document: Document; isOff:
 
 /** Deletes after a question. Empty without the right. */
 export function DeleteButton({ id, onDelete }: { id: number; onDelete: () => void }) {
-  const words = documentTexts.value
+  const words = pageTexts(DOCUMENT)
   const [isQuestion, setQuestion] = useState(false)
   const [state, setState] = useState<ActionState>('idle')
   const button = useRef<HTMLButtonElement>(null)

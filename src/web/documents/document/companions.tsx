@@ -2,12 +2,13 @@
 
 import { companionsPath, type Document, type NewestDocuments } from '../../api/documents.ts'
 import { FailureNotice } from '../../components/notice.tsx'
-import { texts } from '../../components/view.ts'
+import { pageTexts, texts } from '../../components/view.ts'
+import { DOCUMENT } from '../../i18n/document.ts'
+import { INVOICES } from '../../i18n/invoice-texts.ts'
 import { documentKind } from '../../model/documents/document-kinds.ts'
 import { isReadInvoice } from '../../model/documents/invoices.ts'
 import { visibleText } from '../../model/visible.ts'
-import { invoiceKindText, invoiceTexts } from '../invoice-texts.ts'
-import { documentTexts } from './texts.ts'
+import { invoiceKindText } from '../invoice-texts.ts'
 import { useChanging } from './use-changing.ts'
 
 export function Companions(props: {
@@ -16,7 +17,7 @@ export function Companions(props: {
   changed: number | undefined
   onOpen: (id: number) => void
 }) {
-  const words = documentTexts.value.companions
+  const words = pageTexts(DOCUMENT).companions
   const { id, company_id } = props.document
   const { value, failure } = useChanging<NewestDocuments>(
     companionsPath(company_id, props.clave),
@@ -46,7 +47,7 @@ export function Companions(props: {
 
 /** Kind of an invoice with its outcome, or the format of a file. */
 function companionText({ name, mimetype, invoice }: Document): string {
-  const { outcomes, file } = invoiceTexts.value
+  const { outcomes, file } = pageTexts(INVOICES)
   if (!isReadInvoice(invoice)) return documentKind(name, mimetype).letters ?? file
   const { kind, outcome } = invoice
   return outcome ? `${invoiceKindText(kind)}: ${outcomes[outcome]}` : invoiceKindText(kind)

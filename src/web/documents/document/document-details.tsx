@@ -5,7 +5,8 @@ import { useState } from 'preact/hooks'
 import type { Document } from '../../api/documents.ts'
 import type { Failure } from '../../api/request.ts'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
-import { formats } from '../../components/view.ts'
+import { formats, pageTexts } from '../../components/view.ts'
+import { DOCUMENT } from '../../i18n/document.ts'
 import { previewKind } from '../../model/documents/media-types.ts'
 import { visibleText } from '../../model/visible.ts'
 import { DeleteButton, DownloadButton, PdfButton, ViewButton } from './actions.tsx'
@@ -14,7 +15,6 @@ import { EventList } from './event-list.tsx'
 import { DocumentFact, MailFacts } from './facts.tsx'
 import { InvoiceSection } from './invoice-section.tsx'
 import { Preview } from './preview.tsx'
-import { documentTexts } from './texts.ts'
 
 export type DetailsProps = {
   /** Undefined: it was not loaded. */
@@ -33,7 +33,7 @@ export type DetailsProps = {
 }
 
 export function DocumentDetails(props: DetailsProps) {
-  const words = documentTexts.value
+  const words = pageTexts(DOCUMENT)
   const { document: doc, failure, chip, note, retry, changed, timeText } = props
   const [isLarge, setLarge] = useState(false)
   if (!doc) {
@@ -82,7 +82,7 @@ export function DocumentDetails(props: DetailsProps) {
 }
 
 function Facts({ document: doc, parties }: { document: Document; parties: readonly string[] }) {
-  const words = documentTexts.value
+  const words = pageTexts(DOCUMENT)
   const [agent = '', company] = parties.toReversed()
   return (
     <details class="more-facts">

@@ -2,10 +2,10 @@
 
 import { type DocumentEvent, documentPath } from '../../api/documents.ts'
 import { FailureNotice } from '../../components/notice.tsx'
-import { formats, texts } from '../../components/view.ts'
+import { formats, pageTexts, texts } from '../../components/view.ts'
+import { DOCUMENT } from '../../i18n/document.ts'
 import { visibleText } from '../../model/visible.ts'
 import { ResultText } from './result-text.tsx'
-import { documentTexts } from './texts.ts'
 import { useChanging } from './use-changing.ts'
 
 /** @param note of the document, shown above @param changed reads the events again when it changes */
@@ -15,7 +15,7 @@ export function EventList(props: {
   changed: string
   timeText: (instant: string) => string
 }) {
-  const words = documentTexts.value.history
+  const words = pageTexts(DOCUMENT).history
   const path = `${documentPath(props.id)}/events`
   const { value, failure } = useChanging<{ events: readonly DocumentEvent[] }>(path, props.changed)
   const events = value?.events
@@ -50,12 +50,12 @@ export function EventList(props: {
 }
 
 function eventText({ event, via, attempt = 0 }: DocumentEvent): string {
-  const words = documentTexts.value.history
+  const words = pageTexts(DOCUMENT).history
   return event === 'failed' && via === 'server' ? words.abandoned(attempt) : words[event]
 }
 
 function actorTexts({ event, by, via, person, attempt }: DocumentEvent): string[] {
-  const words = documentTexts.value.history
+  const words = pageTexts(DOCUMENT).history
   const isCreation = event === 'created'
   const actor = via === 'server' && !isCreation ? words.server : visibleText(person ?? by ?? '')
   const name = isCreation && actor !== '' ? words.sentBy(actor) : actor

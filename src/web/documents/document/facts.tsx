@@ -2,9 +2,9 @@
 
 import type { ComponentChildren } from 'preact'
 import type { Document } from '../../api/documents.ts'
-import { formats } from '../../components/view.ts'
+import { formats, pageTexts } from '../../components/view.ts'
+import { DOCUMENT } from '../../i18n/document.ts'
 import { visibleText } from '../../model/visible.ts'
-import { documentTexts } from './texts.ts'
 
 export function DocumentFact(props: { name: string; isWide?: boolean; children: ComponentChildren }) {
   return (
@@ -17,7 +17,7 @@ export function DocumentFact(props: { name: string; isWide?: boolean; children: 
 
 /** @param mail whose texts are a stranger's */
 export function MailFacts({ mail }: { mail: NonNullable<Document['mail']> }) {
-  const words = documentTexts.value.mail
+  const words = pageTexts(DOCUMENT).mail
   return (
     <section class="details-part" aria-labelledby="mail">
       <h3 id="mail">{words.title}</h3>

@@ -2,7 +2,9 @@
 
 import { Fragment } from 'preact'
 import { CopyButton } from '../../components/output/copy-button.tsx'
-import { formats } from '../../components/view.ts'
+import { formats, pageTexts } from '../../components/view.ts'
+import { DOCUMENT } from '../../i18n/document.ts'
+import { INVOICES } from '../../i18n/invoice-texts.ts'
 import {
   claveGroups,
   type DocumentInvoice,
@@ -11,19 +13,11 @@ import {
   type ReadInvoice,
 } from '../../model/documents/invoices.ts'
 import { visibleText } from '../../model/visible.ts'
-import {
-  amountText,
-  HACIENDA,
-  invoiceKindText,
-  invoiceTexts,
-  outcomeText,
-  rateComparison,
-} from '../invoice-texts.ts'
+import { amountText, HACIENDA, invoiceKindText, outcomeText, rateComparison } from '../invoice-texts.ts'
 import { DocumentFact } from './facts.tsx'
-import { documentTexts } from './texts.ts'
 
 export function InvoiceSection({ invoice }: { invoice: DocumentInvoice }) {
-  const words = documentTexts.value.invoice
+  const words = pageTexts(DOCUMENT).invoice
   return (
     <section class="details-part" aria-labelledby="invoice">
       <h3 id="invoice">{words.title}</h3>
@@ -47,17 +41,17 @@ export function InvoiceSection({ invoice }: { invoice: DocumentInvoice }) {
 }
 
 function UnreadInvoice({ kind, fault }: { kind: string; fault: string }) {
-  const words = documentTexts.value.invoice
+  const words = pageTexts(DOCUMENT).invoice
   return (
     <p class="refusal">
-      {invoiceKindText(kind)}: {invoiceTexts.value.unread}. {words.unreadText} <q lang="en">{fault}</q>
+      {invoiceKindText(kind)}: {pageTexts(INVOICES).unread}. {words.unreadText} <q lang="en">{fault}</q>
     </p>
   )
 }
 
 function InvoiceFacts({ invoice }: { invoice: ReadInvoice }) {
-  const words = documentTexts.value.invoice
-  const { copyOf, otherContent, outcomes } = invoiceTexts.value
+  const words = pageTexts(DOCUMENT).invoice
+  const { copyOf, otherContent, outcomes } = pageTexts(INVOICES)
   const { day } = formats.value
   const { currency, date, total, tax, exchange_rate, consecutive, references = [] } = invoice
   const { outcome, direction, duplicate_of, same_content, hacienda_others = [] } = invoice
@@ -120,7 +114,7 @@ function InvoiceFacts({ invoice }: { invoice: ReadInvoice }) {
 }
 
 function PartyFact({ name, party }: { name: string; party: InvoiceSide }) {
-  const { idTypes, id } = documentTexts.value.invoice
+  const { idTypes, id } = pageTexts(DOCUMENT).invoice
   const { type } = party
   const typeName = type !== null && Object.hasOwn(idTypes, type) ? idTypes[type as keyof typeof idTypes] : id
   return (
@@ -137,7 +131,7 @@ function PartyFact({ name, party }: { name: string; party: InvoiceSide }) {
 
 /** Digits in groups, without characters between them: a selection copies the clave. */
 function Clave({ clave }: { clave: string }) {
-  const words = documentTexts.value.invoice
+  const words = pageTexts(DOCUMENT).invoice
   return (
     <DocumentFact name={words.clave} isWide>
       <span class="clave">
@@ -156,7 +150,7 @@ function Clave({ clave }: { clave: string }) {
 }
 
 function Warnings({ codes }: { codes: readonly string[] }) {
-  const { warnings } = documentTexts.value.invoice
+  const { warnings } = pageTexts(DOCUMENT).invoice
   if (codes.length === 0) return null
   return (
     <ul class="invoice-warnings caution">

@@ -5,7 +5,8 @@ import { type Document, documentPath } from '../../api/documents.ts'
 import { apiResponse, type Failure } from '../../api/request.ts'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
 import { Scroller } from '../../components/scroller.tsx'
-import { formats, texts } from '../../components/view.ts'
+import { formats, pageTexts, texts } from '../../components/view.ts'
+import { DOCUMENT } from '../../i18n/document.ts'
 import {
   decodePreview,
   imageType,
@@ -13,7 +14,6 @@ import {
   MAX_TEXT_BYTES,
   previewKind,
 } from '../../model/documents/media-types.ts'
-import { documentTexts } from './texts.ts'
 
 /** @param isLarge true if the whole text or image is shown */
 export function Preview({ document: doc, isLarge }: { document: Document; isLarge: boolean }) {
@@ -25,7 +25,7 @@ export function Preview({ document: doc, isLarge }: { document: Document; isLarg
 }
 
 function Content({ document: doc }: { document: Document }) {
-  const words = documentTexts.value.preview
+  const words = pageTexts(DOCUMENT).preview
   switch (previewKind(doc.mimetype)) {
     case 'text':
       return <TextContent document={doc} />
@@ -39,7 +39,7 @@ function Content({ document: doc }: { document: Document }) {
 }
 
 function TextContent({ document: { id, size } }: { document: Document }) {
-  const words = documentTexts.value.preview
+  const words = pageTexts(DOCUMENT).preview
   const { bytes, failure } = useBytes(id, MAX_TEXT_BYTES)
   if (failure) return <FailureNotice failure={failure} />
   if (!bytes) return <p class="preview-wait">{texts.value.loading}</p>
@@ -49,7 +49,7 @@ function TextContent({ document: { id, size } }: { document: Document }) {
       {text === '' ? (
         <Notice title={words.emptyText} />
       ) : (
-        <Scroller class="text" label={documentTexts.value.view}>
+        <Scroller class="text" label={pageTexts(DOCUMENT).view}>
           <pre>{text}</pre>
         </Scroller>
       )}
@@ -59,7 +59,7 @@ function TextContent({ document: { id, size } }: { document: Document }) {
 }
 
 function ImageContent({ document: { id, name } }: { document: Document }) {
-  const words = documentTexts.value.preview
+  const words = pageTexts(DOCUMENT).preview
   const { bytes, failure } = useBytes(id)
   const [url, setUrl] = useState<string | undefined>(undefined)
   const [isBroken, setBroken] = useState(false)

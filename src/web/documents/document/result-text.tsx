@@ -5,13 +5,13 @@ import { documentPath } from '../../api/documents.ts'
 import { apiRequest, type Failure } from '../../api/request.ts'
 import { FailureNotice } from '../../components/notice.tsx'
 import { Scroller } from '../../components/scroller.tsx'
-import { formats, texts } from '../../components/view.ts'
-import { documentTexts } from './texts.ts'
+import { formats, pageTexts, texts } from '../../components/view.ts'
+import { DOCUMENT } from '../../i18n/document.ts'
 
 /** @param size bytes of the result of an event */
 export function ResultText({ id, size }: { id: number; size: number }) {
   const [state, setState] = useState<{ text?: string; failure?: Failure | undefined }>()
-  const label = documentTexts.value.history.result(formats.value.bytes(size))
+  const label = pageTexts(DOCUMENT).history.result(formats.value.bytes(size))
   const load = async () => {
     setState({})
     const read = (response: Response) => response.text()

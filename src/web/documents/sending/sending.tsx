@@ -6,9 +6,10 @@ import type { DirectoryEntry, Document } from '../../api/documents.ts'
 import { mayUse } from '../../api/session.ts'
 import { icons, lineIcon } from '../../components/icons.tsx'
 import { failureText } from '../../components/notice.tsx'
+import { pageTexts } from '../../components/view.ts'
+import { SENDING } from '../../i18n/sending.ts'
 import type { LoadedDirectory } from '../directory.ts'
 import { useSummary } from '../live-summary.ts'
-import { sendingTexts } from './texts.ts'
 import { UploadList } from './upload-list.tsx'
 import { addUploads, isFollowed, readOutcomes, uploads } from './upload-queue.ts'
 
@@ -29,7 +30,7 @@ const CAMERA_ICON = lineIcon(
 const coarsePointer = matchMedia('(pointer: coarse)')
 
 export function Sending(props: SendingProps) {
-  const words = sendingTexts.value
+  const words = pageTexts(SENDING)
   if (!mayUse('documents:POST')) return <p>{words.forbidden}</p>
   return (
     <div class="sending-form">
@@ -40,7 +41,7 @@ export function Sending(props: SendingProps) {
 }
 
 function DropZone({ directory, agent: listAgent, onCompany, chip }: SendingProps) {
-  const words = sendingTexts.value
+  const words = pageTexts(SENDING)
   const [selection, setSelection] = useState({ agent: 0, owner: 0 })
   const { companies, company, owners, isLoaded, failure } = directory
   const agents = directory.agents.filter(({ active }) => active)
@@ -93,7 +94,7 @@ function FileZone(props: {
   hint: string | undefined
   onFiles: (files: readonly File[]) => void
 }) {
-  const words = sendingTexts.value
+  const words = pageTexts(SENDING)
   const { isReady, hint, onFiles } = props
   const [isOver, setOver] = useState(false)
   const [hasFolder, setFolder] = useState(false)

@@ -3,13 +3,13 @@ import type { Document } from '../../api/documents.ts'
 import type { Failure } from '../../api/request.ts'
 import { icons } from '../../components/icons.tsx'
 import { failureText } from '../../components/notice.tsx'
-import { formats } from '../../components/view.ts'
+import { formats, pageTexts } from '../../components/view.ts'
+import { SENDING } from '../../i18n/sending.ts'
 import { visibleText } from '../../model/visible.ts'
-import { sendingTexts } from './texts.ts'
 import { type FileUpload, isUnderWay, removeUpload, retryUpload, uploads } from './upload-queue.ts'
 
 export function UploadList({ chip }: { chip: (document: Document) => ComponentChildren }) {
-  const words = sendingTexts.value
+  const words = pageTexts(SENDING)
   if (uploads.value.length === 0) return null
   return (
     <ul class="sending">
@@ -56,7 +56,7 @@ function sentShare({ state, share }: FileUpload): number {
 }
 
 function stateText(upload: FileUpload): string {
-  const words = sendingTexts.value
+  const words = pageTexts(SENDING)
   const { state } = upload
   if (typeof state === 'object') return words.failed(reasonText(state))
   if (state === 'empty') return words.failed(words.emptyFile)
@@ -66,7 +66,7 @@ function stateText(upload: FileUpload): string {
 }
 
 function reasonText(failure: Failure): string {
-  const words = sendingTexts.value
+  const words = pageTexts(SENDING)
   if (failure.status === 413) return words.tooLarge
   if (failure.status === 507) return words.full
   const { title } = failureText(failure)

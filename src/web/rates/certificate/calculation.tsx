@@ -3,10 +3,10 @@
 import type { ComponentChildren } from 'preact'
 import type { Series, StatedConversion, StatementResponse } from '../../api/responses.ts'
 import { session } from '../../api/session.ts'
-import { formats, texts } from '../../components/view.ts'
+import { formats, pageTexts, texts } from '../../components/view.ts'
+import { CERTIFICATE } from '../../i18n/certificate.ts'
 import type { CertificateLink } from '../../model/certificate-link.ts'
 import { decimalSign } from '../../model/decimal.ts'
-import { certificateTexts } from './texts.ts'
 
 export type PaperProps = {
   series: readonly Series[]
@@ -26,7 +26,7 @@ const SECONDS = new Intl.DateTimeFormat('en-GB', {
 
 export function Calculation(props: PaperProps & { conversions: readonly StatedConversion[] }) {
   const { link, answer, at, isIssued, conversions } = props
-  const words = certificateTexts.value
+  const words = pageTexts(CERTIFICATE)
   const { accounting, exact, whole } = formats.value
   const current = session.value
   const person = current.state === 'in' ? (current.person ?? '') : ''

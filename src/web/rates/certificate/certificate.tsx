@@ -9,7 +9,8 @@ import { icons } from '../../components/icons.tsx'
 import { FailureDetails, FailureNotice, Notice } from '../../components/notice.tsx'
 import { CopyButton } from '../../components/output/copy-button.tsx'
 import { useApi } from '../../components/use-api.ts'
-import { formats, setView, texts, view } from '../../components/view.ts'
+import { formats, pageTexts, setView, texts, view } from '../../components/view.ts'
+import { CERTIFICATE } from '../../i18n/certificate.ts'
 import {
   type CertificateLink,
   certificateCode,
@@ -21,13 +22,12 @@ import {
 import { addDays, costaRicaDay } from '../../model/days.ts'
 import { encodeFragment } from '../../model/fragment.ts'
 import { Paper } from './paper.tsx'
-import { certificateTexts } from './texts.ts'
 import { LimitsVerdict, Verdict } from './verdict.tsx'
 
 type NewCertificate = { query: string; answer: StatementResponse; at: number }
 
 export function Certificate({ series }: { series: readonly Series[] }) {
-  const words = certificateTexts.value
+  const words = pageTexts(CERTIFICATE)
   const { certificate: query } = view.value
   const link = parseCertificateLink(query)
   const { answer, failure, isIssued, at } = useStatement(link, query)
@@ -111,7 +111,7 @@ function viewAddress(query: string): string {
 
 /** Lines whose SHA-256 is the digest: to compare them with a paper, or to compute the digest by hand. */
 function StatementText({ answer, isClosed = false }: { answer: StatementResponse; isClosed?: boolean }) {
-  const words = certificateTexts.value
+  const words = pageTexts(CERTIFICATE)
   return (
     <details class="statement" open={!isClosed}>
       <summary>{words.statement}</summary>
@@ -125,7 +125,7 @@ function StatementText({ answer, isClosed = false }: { answer: StatementResponse
 }
 
 function Refusal({ failure, day }: { failure: Failure; day: string }) {
-  const words = certificateTexts.value
+  const words = pageTexts(CERTIFICATE)
   const limits = changeLogLimits(failure.body)
   if (limits) return <LimitsVerdict limits={limits} />
   if (failure.kind === 'invalid' && day > addDays(costaRicaDay(serverTime()), 1)) {
@@ -144,11 +144,11 @@ function Refusal({ failure, day }: { failure: Failure; day: string }) {
 }
 
 function Loading() {
-  return <p class="loading">{certificateTexts.value.loading}</p>
+  return <p class="loading">{pageTexts(CERTIFICATE).loading}</p>
 }
 
 function DamagedLink() {
-  const words = certificateTexts.value
+  const words = pageTexts(CERTIFICATE)
   return (
     <Notice title={words.damaged}>
       <p>{words.damagedText}</p>

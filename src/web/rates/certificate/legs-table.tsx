@@ -2,10 +2,10 @@
 // are older than the day of the certificate.
 
 import type { Series, StatedConversion } from '../../api/responses.ts'
-import { formats, texts } from '../../components/view.ts'
+import { formats, pageTexts, texts } from '../../components/view.ts'
+import { CERTIFICATE } from '../../i18n/certificate.ts'
 import { type CertificateLink, isWeekend } from '../../model/certificate-link.ts'
 import { legName } from '../../model/rates/support.ts'
-import { certificateTexts } from './texts.ts'
 
 type StatedLeg = StatedConversion['legs'][number]
 type LegsProps = {
@@ -15,7 +15,7 @@ type LegsProps = {
 }
 
 export function LegsTable({ series, link, conversions }: LegsProps) {
-  const words = certificateTexts.value
+  const words = pageTexts(CERTIFICATE)
   if (conversions.every(({ legs }) => legs.length === 0)) return <p class="paper-hint">{words.noLegs}</p>
   return (
     <>
@@ -52,7 +52,7 @@ export function indicatorCodes(
 
 function ConversionRows(props: Omit<LegsProps, 'conversions'> & { conversion: StatedConversion }) {
   const { series, link, conversion } = props
-  const words = certificateTexts.value
+  const words = pageTexts(CERTIFICATE)
   const { sides } = texts.value
   const { exact, day } = formats.value
   const whole = { ...conversion, pair: `${link.source}/${link.target}`, value: '', inverse: false }
@@ -88,7 +88,7 @@ function equationPart({ value, inverse }: StatedLeg, index: number): string {
 
 /** Names the values that are older than the day, or were rounded by the source. */
 function Notes({ link, legs }: { link: CertificateLink; legs: readonly StatedLeg[] }) {
-  const words = certificateTexts.value
+  const words = pageTexts(CERTIFICATE)
   const { date, sides } = texts.value
   const { day } = formats.value
   const seriesIds = new Set<number>()

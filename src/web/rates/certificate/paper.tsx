@@ -5,17 +5,17 @@ import type { StatedConversion, StatementResponse } from '../../api/responses.ts
 import { session } from '../../api/session.ts'
 import { icons } from '../../components/icons.tsx'
 import { SignedFigure } from '../../components/signed-figure.tsx'
-import { formats, texts } from '../../components/view.ts'
+import { formats, pageTexts, texts } from '../../components/view.ts'
+import { CERTIFICATE } from '../../i18n/certificate.ts'
 import { type CertificateLink, certificateCode, digestGroups } from '../../model/certificate-link.ts'
 import { decimalSign } from '../../model/decimal.ts'
 import { qrCode } from '../../model/qr-code.ts'
 import { Calculation, type PaperProps } from './calculation.tsx'
 import { indicatorCodes, LegsTable } from './legs-table.tsx'
-import { certificateTexts } from './texts.ts'
 
 export function Paper(props: PaperProps) {
   const { series, link, answer, address } = props
-  const words = certificateTexts.value
+  const words = pageTexts(CERTIFICATE)
   const conversions = statedConversions(answer)
   return (
     <article class="paper">
@@ -57,7 +57,7 @@ export function Paper(props: PaperProps) {
 }
 
 function PaperHead({ sha256 }: { sha256: string }) {
-  const words = certificateTexts.value
+  const words = pageTexts(CERTIFICATE)
   const current = session.value
   const organization = 'organization' in current ? current.organization : null
   const taxId = organization?.tax_id
@@ -83,7 +83,7 @@ function Equation({
   link: CertificateLink
   conversions: readonly StatedConversion[]
 }) {
-  const words = certificateTexts.value
+  const words = pageTexts(CERTIFICATE)
   const { exact, longDay } = formats.value
   const sign = decimalSign(link.amount) < 0 ? '-' : ''
   return (

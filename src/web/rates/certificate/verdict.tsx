@@ -2,14 +2,14 @@
 
 import type { ComponentChildren } from 'preact'
 import type { CorrectedValue, StatementResponse } from '../../api/responses.ts'
-import { formats, texts } from '../../components/view.ts'
+import { formats, pageTexts, texts } from '../../components/view.ts'
+import { CERTIFICATE } from '../../i18n/certificate.ts'
 import type { CertificateLink, changeLogLimits } from '../../model/certificate-link.ts'
 import { decimalSign } from '../../model/decimal.ts'
 import { legName } from '../../model/rates/support.ts'
-import { certificateTexts } from './texts.ts'
 
 export function Verdict({ link, answer }: { link: CertificateLink; answer: StatementResponse }) {
-  const words = certificateTexts.value
+  const words = pageTexts(CERTIFICATE)
   if (answer.matches) {
     return (
       <VerdictBox kind="good" title={words.matches}>
@@ -36,7 +36,7 @@ export function Verdict({ link, answer }: { link: CertificateLink; answer: State
 
 /** The instant is outside the change log of the server. */
 export function LimitsVerdict({ limits }: { limits: NonNullable<ReturnType<typeof changeLogLimits>> }) {
-  const words = certificateTexts.value
+  const words = pageTexts(CERTIFICATE)
   const { instant } = formats.value
   if ('from' in limits) {
     return (
@@ -65,7 +65,7 @@ function VerdictBox(props: {
 }
 
 function LaterAnswer({ link, now }: { link: CertificateLink; now: NonNullable<StatementResponse['now']> }) {
-  const words = certificateTexts.value
+  const words = pageTexts(CERTIFICATE)
   const { corrections, result } = now
   const byKind = Object.groupBy(corrections, ({ kind }) => kind)
   const reasons = Object.entries(words.changes).flatMap(([kind, sentence]) => {
@@ -106,11 +106,11 @@ function money(result: string, { amount, target }: CertificateLink): string {
 /** Name of a value, such as `USD/CRC venta del 22/11/2026`. */
 function valueName({ pair, rate_type, rate_date }: CorrectedValue): string {
   const name = legName({ pair, rate_type, rate_date, value: '', inverse: false }, texts.value.sides)
-  return certificateTexts.value.valueOfDay(name, formats.value.day(rate_date))
+  return pageTexts(CERTIFICATE).valueOfDay(name, formats.value.day(rate_date))
 }
 
 function changeText(value: CorrectedValue): string {
-  const words = certificateTexts.value
+  const words = pageTexts(CERTIFICATE)
   const { exact, instant } = formats.value
   const figure = (text: string | null) => (text === null ? words.noValue : exact(text))
   const at = value.at === null ? '' : instant(value.at)

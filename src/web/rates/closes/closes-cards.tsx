@@ -1,7 +1,8 @@
 import type { RateSide } from '../../api/responses.ts'
-import { formats, texts } from '../../components/view.ts'
+import { formats, pageTexts, texts } from '../../components/view.ts'
+import { CLOSES } from '../../i18n/closes.ts'
 import { type PeriodCell, type PeriodRow, STATS } from '../../model/rates/months.ts'
-import { closesTexts, periodName } from './closes-texts.ts'
+import { periodName } from './closes-texts.ts'
 import { type FigureColumns, olderDay, PeriodChip, RoundedMark } from './figure-parts.tsx'
 import type { ClosesQuery, LoadedCloses } from './loaded-closes.ts'
 
@@ -15,7 +16,7 @@ export function PeriodCards(props: {
   isLong: boolean
 }) {
   const { rows, every, loaded, columns, isLong } = props
-  const words = closesTexts.value
+  const words = pageTexts(CLOSES)
   const { sides } = columns
   const newest = rows.toSorted((a, b) => (a.first < b.first ? 1 : -1))
   return (

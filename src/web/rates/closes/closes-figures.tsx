@@ -3,10 +3,11 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { RateSide } from '../../api/responses.ts'
-import { formats, texts } from '../../components/view.ts'
+import { formats, pageTexts, texts } from '../../components/view.ts'
+import { CLOSES } from '../../i18n/closes.ts'
 import { type PeriodCell, type PeriodFigure, type PeriodRow, STATS } from '../../model/rates/months.ts'
 import { PeriodCards } from './closes-cards.tsx'
-import { closesTexts, periodName } from './closes-texts.ts'
+import { periodName } from './closes-texts.ts'
 import { type FigureColumns, olderDay, PeriodChip, RoundedMark } from './figure-parts.tsx'
 import type { ClosesQuery, LoadedCloses } from './loaded-closes.ts'
 
@@ -22,7 +23,7 @@ export function ClosesFigures(props: {
   onExact: (isExact: boolean) => void
 }) {
   const { loaded, rows, isExact, onExact } = props
-  const words = closesTexts.value
+  const words = pageTexts(CLOSES)
   const { pair, every, year } = loaded ?? props.query
   const sides = loaded?.sides.map(({ name }) => name) ?? (['compra', 'venta'] as const)
   const visibleRows = rows ?? emptyRows(every, sides)
@@ -71,7 +72,7 @@ export function ClosesFigures(props: {
 }
 
 function TableHead({ every, sides }: { every: ClosesQuery['every']; sides: readonly RateSide[] }) {
-  const words = closesTexts.value
+  const words = pageTexts(CLOSES)
   const isPair = sides.length > 1
   return (
     <thead>
@@ -125,7 +126,7 @@ function TableRow(props: {
   return (
     <tr>
       <th scope="row">
-        {periodName(every, row.first, closesTexts.value, formats.value.monthName)}{' '}
+        {periodName(every, row.first, pageTexts(CLOSES), formats.value.monthName)}{' '}
         {loaded && <PeriodChip row={row} loaded={loaded} />}
       </th>
       <td class="number">{loaded ? closeDay ? formats.value.shortDay(closeDay) : '—' : <Placeholder />}</td>
@@ -211,7 +212,7 @@ function roundedTexts(figures: readonly PeriodFigure[]): string[] {
   return [...places]
     .filter((one) => one !== undefined)
     .sort((a, b) => a - b)
-    .map(closesTexts.value.roundedMeans)
+    .map(pageTexts(CLOSES).roundedMeans)
 }
 
 /** Frame in which a table scrolls sideways. A shadow is at each edge that hides something. `watch` changes with the table. */

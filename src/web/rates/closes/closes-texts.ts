@@ -1,12 +1,11 @@
 import { computed } from '@preact/signals'
 import { language, texts } from '../../components/view.ts'
-import { CLOSES } from '../../i18n/closes.ts'
+import type { CLOSES } from '../../i18n/closes.ts'
 import { SOURCES } from '../../i18n/source-texts.ts'
-import { inLanguage } from '../../i18n/table-texts.ts'
+import { type InLanguage, inLanguage } from '../../i18n/table-texts.ts'
 import type { Language } from '../../model/formats.ts'
 import type { PeriodKind } from '../../model/rates/months.ts'
 
-export const closesTexts = computed(() => inLanguage(CLOSES, language.value))
 export const sourceTexts = computed(() => ({
   ...inLanguage(SOURCES, language.value),
   sides: texts.value.sides,
@@ -18,7 +17,7 @@ const ROMAN = ['I', 'II', 'III', 'IV']
 export function periodName(
   kind: PeriodKind,
   first: string,
-  words: typeof closesTexts.value,
+  words: InLanguage<typeof CLOSES>,
   monthName: (month: string) => string,
 ): string {
   if (kind === 'year') return first.slice(0, 4)

@@ -9,7 +9,8 @@ import { FailureNotice, Notice } from '../../components/notice.tsx'
 import { CopyButton } from '../../components/output/copy-button.tsx'
 import { DownloadMenu } from '../../components/output/download-menu.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
-import { formats, language, setView, view } from '../../components/view.ts'
+import { formats, language, pageTexts, setView, view } from '../../components/view.ts'
+import { CLOSES } from '../../i18n/closes.ts'
 import { addDays } from '../../model/days.ts'
 import { encodeCsv } from '../../model/files/csv.ts'
 import { routeSeries, shortSourceText } from '../../model/files/sources.ts'
@@ -21,11 +22,11 @@ import { MissingDaysNote } from '../missing-days.tsx'
 import { loadSources } from '../published-values.ts'
 import { closesTable } from './closes-download.ts'
 import { ClosesFigures } from './closes-figures.tsx'
-import { closesTexts, currencyUnits, sourceTexts } from './closes-texts.ts'
+import { currencyUnits, sourceTexts } from './closes-texts.ts'
 import { closesRange, type LoadedCloses, useCloses } from './loaded-closes.ts'
 
 export function Closes({ series, today }: { series: readonly Series[]; today: string }) {
-  const words = closesTexts.value
+  const words = pageTexts(CLOSES)
   const { months: pair, every } = view.value
   const year = every === 'year' ? '' : view.value.year || lastClosedYear(today)
   const { loaded, failure, isLoading } = useCloses({ pair, every, year }, today)
@@ -87,7 +88,7 @@ export function Closes({ series, today }: { series: readonly Series[]; today: st
 
 function Files(props: { loaded: LoadedCloses | undefined; series: readonly Series[]; today: string }) {
   const { loaded, series, today } = props
-  const words = closesTexts.value
+  const words = pageTexts(CLOSES)
   // A spreadsheet reads numbers in the page's language.
   const dialect = { separator: '\t', isLocal: language.value === 'es', isForPrograms: false } as const
   const name =
@@ -117,7 +118,7 @@ function Files(props: { loaded: LoadedCloses | undefined; series: readonly Serie
 }
 
 function Foot({ loaded, series }: { loaded: LoadedCloses; series: readonly Series[] }) {
-  const words = closesTexts.value
+  const words = pageTexts(CLOSES)
   const [base = '', quote = ''] = loaded.pair.split('/')
   const [day = '', time = ''] = formats.value.instant(loaded.at).split(', ')
   const sources = shortSourceText(routeSeries(series, base, quote), sourceTexts.value)
@@ -130,7 +131,7 @@ function Foot({ loaded, series }: { loaded: LoadedCloses; series: readonly Serie
 }
 
 function YearPicker({ year, first, today }: { year: string; first: string; today: string }) {
-  const words = closesTexts.value
+  const words = pageTexts(CLOSES)
   const last = addDays(today, 1).slice(0, 4)
   const setYear = (to: number) => setView({ year: String(to) === lastClosedYear(today) ? '' : String(to) })
   const all = Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(last) - index)
@@ -160,7 +161,7 @@ function YearPicker({ year, first, today }: { year: string; first: string; today
 }
 
 function PairFields({ series, pair }: { series: readonly Series[]; pair: string }) {
-  const words = closesTexts.value
+  const words = pageTexts(CLOSES)
   const [base = '', quote = ''] = pair.split('/')
   const all = listedCurrencies(series, formats.value)
   return (
@@ -192,7 +193,7 @@ function PairFields({ series, pair }: { series: readonly Series[]; pair: string 
 
 /** Describes the table, as `Euro en colones (EUR/CRC), 2026, por mes`. */
 function describeCloses({ pair, every, year }: { pair: string; every: PeriodKind; year: string }): string {
-  const words = closesTexts.value
+  const words = pageTexts(CLOSES)
   const [base = '', quote = ''] = pair.split('/')
   const { currency } = formats.value
   const name = words.pair(currency(base) ?? base, currencyUnits(quote, language.value), pair)

@@ -1,7 +1,7 @@
 import type { RateSide } from '../../api/responses.ts'
-import { formats, texts } from '../../components/view.ts'
+import { formats, pageTexts, texts } from '../../components/view.ts'
+import { CLOSES } from '../../i18n/closes.ts'
 import { type PeriodCell, type PeriodFigure, type PeriodRow, periodHoles } from '../../model/rates/months.ts'
-import { closesTexts } from './closes-texts.ts'
 import type { LoadedCloses } from './loaded-closes.ts'
 
 export type FigureColumns = {
@@ -13,7 +13,7 @@ export type FigureColumns = {
 
 /** Chip of an incomplete period. The title names the unknown days, and the sides if not all are incomplete. */
 export function PeriodChip({ row, loaded }: { row: PeriodRow<RateSide>; loaded: LoadedCloses }) {
-  const words = closesTexts.value
+  const words = pageTexts(CLOSES)
   const { partial, isCurrent } = row
   if (partial.length === 0) return null
   const { day } = formats.value
@@ -49,5 +49,5 @@ export function RoundedMark({ figure, isAlone }: { figure: PeriodFigure; isAlone
 /** Sentence about the older leg, where its day is not that of the figure. */
 export function olderDay({ stat, figure }: PeriodCell): string | undefined {
   if (!figure || stat === 'mean' || figure.rate_date === figure.day) return undefined
-  return closesTexts.value.olderDay(formats.value.day(figure.rate_date))
+  return pageTexts(CLOSES).olderDay(formats.value.day(figure.rate_date))
 }

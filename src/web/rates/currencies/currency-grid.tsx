@@ -1,8 +1,8 @@
-import { formats, setView, view } from '../../components/view.ts'
+import { formats, pageTexts, setView, view } from '../../components/view.ts'
+import { CURRENCIES } from '../../i18n/currencies.ts'
 import { decimalSign } from '../../model/decimal.ts'
 import type { CurrencyRow, SortKey } from '../../model/rates/currency-rows.ts'
 import { MAIN_CURRENCIES } from '../../model/rates/currency-rows.ts'
-import { currencyTexts } from './currency-texts.ts'
 
 export type Sorting = { key: SortKey; isDescending: boolean }
 
@@ -24,7 +24,7 @@ export function CurrencyGrid(props: {
   sorting: Sorting | undefined
   onSort: (key: SortKey) => void
 }) {
-  const words = currencyTexts.value
+  const words = pageTexts(CURRENCIES)
   const { rows, form, name, sorting, onSort } = props
   const heading = (key: SortKey, group: string) => (
     <Heading key={key} name={key} group={group} sorting={sorting} onSort={onSort} />
@@ -74,7 +74,7 @@ function Heading(props: {
       aria-sort={sorting?.key === name ? direction : undefined}
     >
       <button type="button" class="sort" onClick={() => onSort(name)}>
-        {currencyTexts.value.columns[name]}
+        {pageTexts(CURRENCIES).columns[name]}
       </button>
     </th>
   )
@@ -99,7 +99,7 @@ function Row({ row, name, isLoading }: { row: CurrencyRow; name: string; isLoadi
       </th>
       {[...COLONES_KEYS, ...BANK_KEYS].map((key, at) => (
         <td key={key} class={`number ${at < COLONES_KEYS.length ? 'colones' : 'bank'} column-${key}`}>
-          <span class="cell-label">{currencyTexts.value.columns[key]}</span>
+          <span class="cell-label">{pageTexts(CURRENCIES).columns[key]}</span>
           <span class={`currency-${key}`}>{isLoading ? <span class="awaited" /> : cells[key] || '—'}</span>
         </td>
       ))}
@@ -127,7 +127,7 @@ function TrendButton({ code, name }: { code: string; name: string }) {
       type="button"
       class="currency"
       aria-pressed={view.value.pair === pair}
-      title={currencyTexts.value.trend(name)}
+      title={pageTexts(CURRENCIES).trend(name)}
       onClick={show}
     >
       <span class="currency-code">{code}</span>

@@ -5,7 +5,9 @@ import type { Series } from '../../api/responses.ts'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { TableSearch } from '../../components/table-search.tsx'
-import { formats } from '../../components/view.ts'
+import { formats, pageTexts } from '../../components/view.ts'
+import { CURRENCIES } from '../../i18n/currencies.ts'
+import { MISSING_DATA } from '../../i18n/missing-data.ts'
 import { countryNames } from '../../model/rates/countries.ts'
 import { listedCurrencies } from '../../model/rates/currencies.ts'
 import {
@@ -16,10 +18,8 @@ import {
   sortRows,
 } from '../../model/rates/currency-rows.ts'
 import { matchesQuery } from '../../model/search.ts'
-import { missingDataTexts } from '../missing-data-texts.ts'
 import { CurrencyFiles } from './currency-files.tsx'
 import { CurrencyGrid, type Sorting } from './currency-grid.tsx'
-import { currencyTexts } from './currency-texts.ts'
 import { useCurrencyRates } from './loaded-rates.ts'
 
 const HOME = 'CRC'
@@ -28,7 +28,7 @@ export type CurrencyForm = (typeof FORMS)[number]
 
 /** @param day undefined: it was refused, and the table is hidden */
 export function CurrencyTable({ series, day }: { series: readonly Series[]; day: string | undefined }) {
-  const words = currencyTexts.value
+  const words = pageTexts(CURRENCIES)
   const [query, setQuery] = useState('')
   const [isWhole, setWhole] = useState(false)
   const [form, setForm] = useState<CurrencyForm>('colones')
@@ -64,7 +64,7 @@ export function CurrencyTable({ series, day }: { series: readonly Series[]; day:
         />
       </div>
       {missing.length > 0 && (
-        <p class="caution left-out">{missingDataTexts.value.leftOut(missing.join(', '))}</p>
+        <p class="caution left-out">{pageTexts(MISSING_DATA).leftOut(missing.join(', '))}</p>
       )}
       {failure && !rows ? (
         <FailureNotice failure={failure} />
@@ -123,7 +123,7 @@ function selectRows(
 }
 
 function RowCount(props: { count: number; all: number; isWhole: boolean; onToggle: () => void }) {
-  const words = currencyTexts.value
+  const words = pageTexts(CURRENCIES)
   const { count } = formats.value
   return (
     <p class="row small quiet row-count">

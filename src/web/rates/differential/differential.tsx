@@ -8,13 +8,13 @@ import { DateField, DateWords } from '../../components/dates/date-field.tsx'
 import { icons } from '../../components/icons.tsx'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
 import { DownloadMenu } from '../../components/output/download-menu.tsx'
-import { formats, setView, texts, view } from '../../components/view.ts'
+import { formats, pageTexts, setView, texts, view } from '../../components/view.ts'
+import { LISTS } from '../../i18n/lists.ts'
 import { lastMonthEnd } from '../../model/days.ts'
 import { SIDE_RULES, type SideRule } from '../../model/fragment.ts'
 import { listedCurrencies } from '../../model/rates/currencies.ts'
 import { computeTotals, type Position } from '../../model/rates/differential.ts'
 import { AccountingFigure } from '../pasted/figure.tsx'
-import { listsTexts } from '../pasted/lists-texts.ts'
 import type { differentialTable } from './differential-table.ts'
 import { PastePositions } from './paste-positions.tsx'
 import { PositionForm } from './position-form.tsx'
@@ -28,7 +28,7 @@ const CLOSING_WORDS = 'closing-words'
 export type OpenPanel = { kind: 'paste' } | { kind: 'form'; position: Position | undefined } | undefined
 
 export function Differential({ series, bounds }: { series: readonly Series[]; bounds: DayBounds }) {
-  const words = listsTexts.value.differential
+  const words = pageTexts(LISTS).differential
   const { closing, books, rule } = view.value
   const [panel, setPanel] = useState<OpenPanel>(undefined)
   const [isGuideOpen, setGuideOpen] = useState(false)
@@ -65,7 +65,7 @@ export function Differential({ series, bounds }: { series: readonly Series[]; bo
         </div>
       </section>
       <TotalsCard differences={differences} day={error ? '' : day} books={books} isBusy={isBusy} />
-      {failure?.kind === 'offline' && <Notice title={listsTexts.value.list.waits} />}
+      {failure?.kind === 'offline' && <Notice title={pageTexts(LISTS).list.waits} />}
       {failure && failure.kind !== 'offline' && <FailureNotice failure={failure} />}
       <section class="card positions" aria-labelledby="positions">
         <div class="card-head">
@@ -149,7 +149,7 @@ export function Differential({ series, bounds }: { series: readonly Series[]; bo
 }
 
 function RuleField({ rule }: { rule: SideRule }) {
-  const words = listsTexts.value.differential
+  const words = pageTexts(LISTS).differential
   return (
     <div class="rule-field">
       <label for="side-rule">{words.rule}</label>
@@ -177,7 +177,7 @@ function TotalsCard(props: {
   isBusy: boolean
 }) {
   const { differences, day, books, isBusy } = props
-  const words = listsTexts.value.differential
+  const words = pageTexts(LISTS).differential
   const { cents, exact } = formats.value
   const { sides } = texts.value
   const amounts = differences?.rows.flatMap(({ difference }) => difference?.difference ?? [])
@@ -225,7 +225,7 @@ function TotalsCard(props: {
 
 /** Six lines about the side of the rate, with the article and version of each rule. */
 function ClosingGuide() {
-  const { help, guide } = listsTexts.value.differential
+  const { help, guide } = pageTexts(LISTS).differential
   const { closingRate, profit, practice, tax, realized, end } = guide
   return (
     <ul class="guide" aria-label={help}>

@@ -3,12 +3,13 @@
 import { useId, useState } from 'preact/hooks'
 import { CurrencyField } from '../../components/currency-field.tsx'
 import type { DayBounds } from '../../components/dates/date-choice.ts'
-import { formats } from '../../components/view.ts'
+import { formats, pageTexts } from '../../components/view.ts'
+import { LISTS } from '../../i18n/lists.ts'
 import type { PastedKind } from '../../model/pasted/columns.ts'
 import { isConvertible, type PastedRow } from '../../model/pasted/rows.ts'
 import type { Currency } from '../../model/rates/currencies.ts'
 import type { PositionType } from '../../model/rates/differential.ts'
-import { listsTexts, wording } from '../pasted/lists-texts.ts'
+import { wording } from '../pasted/lists-texts.ts'
 import { MissingColumns, PasteBox } from '../pasted/paste-box.tsx'
 import { rowErrorText } from '../pasted/row-error.ts'
 import { usePasted } from '../pasted/use-pasted.ts'
@@ -24,7 +25,7 @@ export function PastePositions(props: {
   onClose: () => void
 }) {
   const { currencies, bounds, onClose } = props
-  const { differential: words, list: listWords } = listsTexts.value
+  const { differential: words, list: listWords } = pageTexts(LISTS)
   const { count } = formats.value
   const [text, setText] = useState('')
   const [kinds, setKinds] = useState<readonly PastedKind[] | undefined>(undefined)
@@ -85,7 +86,7 @@ export function PastePositions(props: {
 }
 
 function TypeField({ type, onChoose }: { type: PositionType; onChoose: (type: PositionType) => void }) {
-  const words = listsTexts.value.differential
+  const words = pageTexts(LISTS).differential
   const id = useId()
   return (
     <div class="convert-currency">
@@ -104,7 +105,7 @@ function TypeField({ type, onChoose }: { type: PositionType; onChoose: (type: Po
 }
 
 function PasteErrors({ badRows, bounds }: { badRows: readonly PastedRow[]; bounds: DayBounds }) {
-  const words = listsTexts.value.differential
+  const words = pageTexts(LISTS).differential
   const { count } = formats.value
   if (badRows.length === 0) return null
   return (

@@ -6,11 +6,11 @@ import { type DayBounds, useDateChoice } from '../../components/dates/date-choic
 import { DateField, DateWords } from '../../components/dates/date-field.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { SignedFigure } from '../../components/signed-figure.tsx'
-import { formats, texts } from '../../components/view.ts'
+import { formats, pageTexts, texts } from '../../components/view.ts'
+import { LISTS } from '../../i18n/lists.ts'
 import { type Amount, formatAmount, parseAmount } from '../../model/amount.ts'
 import type { Currency } from '../../model/rates/currencies.ts'
 import type { Position, PositionType } from '../../model/rates/differential.ts'
-import { listsTexts } from '../pasted/lists-texts.ts'
 import { MAX_POSITIONS } from './position-store.ts'
 import { addPositions, positions, removePosition, replacePosition } from './positions.ts'
 
@@ -27,7 +27,7 @@ export function PositionForm(props: {
   onClose: () => void
 }) {
   const { position, currencies, bounds, firstDay, onClose } = props
-  const { form, types, full } = listsTexts.value.differential
+  const { form, types, full } = pageTexts(LISTS).differential
   const [detail, setDetail] = useState(position?.detail ?? '')
   const [type, setType] = useState<PositionType>(position?.type ?? 'asset')
   const [balance, setBalance] = useState(() =>

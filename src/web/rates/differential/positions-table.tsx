@@ -1,12 +1,13 @@
 // Positions with both rates and their sources, values in the books and at closing, and the difference.
 
 import type { Conversion } from '../../api/responses.ts'
-import { formats, texts } from '../../components/view.ts'
+import { formats, pageTexts, texts } from '../../components/view.ts'
+import { LISTS } from '../../i18n/lists.ts'
 import { decimalSign } from '../../model/decimal.ts'
 import { oldLegAge, rateText, routeParts } from '../../model/pasted/route.ts'
 import { computeTotals, type Position, signedBalance } from '../../model/rates/differential.ts'
 import { AccountingFigure } from '../pasted/figure.tsx'
-import { listsTexts, wording } from '../pasted/lists-texts.ts'
+import { wording } from '../pasted/lists-texts.ts'
 import { useDrawnRows } from '../pasted/use-drawn-rows.ts'
 import { positionErrorText } from './position-error.ts'
 import type { Differences, PositionRow } from './use-differences.ts'
@@ -23,7 +24,7 @@ export function PositionsTable(props: {
   onEdit: (position: Position) => void
 }) {
   const { list, differences, books, day, isBusy, onEdit } = props
-  const { differential: words, list: listWords } = listsTexts.value
+  const { differential: words, list: listWords } = pageTexts(LISTS)
   const { count } = formats.value
   const { drawn, limit, more } = useDrawnRows(list.length, 'positions')
   const rows = new Map(differences?.rows.map((row) => [row.position.id, row]))
@@ -93,7 +94,7 @@ export function PositionsTable(props: {
 }
 
 function NetFoot({ list, differences }: { list: readonly Position[]; differences: Differences | undefined }) {
-  const words = listsTexts.value.differential
+  const words = pageTexts(LISTS).differential
   const { cents, count } = formats.value
   const amounts = differences?.rows.flatMap(({ difference }) => difference?.difference ?? [])
   const isPartial = amounts !== undefined && amounts.length < list.length
@@ -118,7 +119,7 @@ function PositionLine(props: {
   onEdit: () => void
 }) {
   const { position, row, closingDay, onEdit } = props
-  const words = listsTexts.value.differential
+  const words = pageTexts(LISTS).differential
   const { day, exact, cents } = formats.value
   const { difference, registration, closing } = row ?? {}
   return (
@@ -208,14 +209,14 @@ function RateCell(props: { label: string; name: string; conversion: Conversion |
             </small>
           ))
         )}
-        {age !== undefined && <span class="chip old">{listsTexts.value.list.old(String(age))}</span>}
+        {age !== undefined && <span class="chip old">{pageTexts(LISTS).list.old(String(age))}</span>}
       </span>
     </td>
   )
 }
 
 function effectText(difference: string): string {
-  const words = listsTexts.value.differential
+  const words = pageTexts(LISTS).differential
   const sign = decimalSign(difference)
   if (sign === 0) return ''
   return sign > 0 ? words.isIncome : words.isExpense

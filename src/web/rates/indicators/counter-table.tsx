@@ -5,7 +5,9 @@ import { FailureNotice, Notice } from '../../components/notice.tsx'
 import { DownloadMenu } from '../../components/output/download-menu.tsx'
 import { TableSearch } from '../../components/table-search.tsx'
 import { useApi } from '../../components/use-api.ts'
-import { formats } from '../../components/view.ts'
+import { formats, pageTexts } from '../../components/view.ts'
+import { INDICATORS } from '../../i18n/indicator-texts.ts'
+import { MISSING_DATA } from '../../i18n/missing-data.ts'
 import {
   type CounterEntity,
   type CounterEntry,
@@ -15,10 +17,8 @@ import {
   sortCounters,
 } from '../../model/indicators.ts'
 import { matchesQuery } from '../../model/search.ts'
-import { missingDataTexts } from '../missing-data-texts.ts'
 import { counterFile } from './indicator-files.ts'
 import { TrendChoice } from './indicator-list.tsx'
-import { indicatorTexts } from './indicator-texts.ts'
 
 type ShownCounters = { entities: readonly CounterEntity[]; leftOut: readonly string[] }
 type CounterSorting = { key: CounterSortKey; isDescending: boolean }
@@ -33,7 +33,7 @@ export function CounterTable(props: {
   selected: string | undefined
   today: string
 }) {
-  const words = indicatorTexts.value.counters
+  const words = pageTexts(INDICATORS).counters
   const { indicators, selected, today } = props
   const [query, setQuery] = useState('')
   const [sorting, setSorting] = useState<CounterSorting>({ key: 'entity', isDescending: false })
@@ -51,7 +51,7 @@ export function CounterTable(props: {
         <TableSearch words={words} query={query} count={visible?.length ?? 0} onInput={setQuery} />
       )}
       {leftOut.length > 0 && (
-        <p class="caution left-out">{missingDataTexts.value.leftOut(leftOut.join(', '))}</p>
+        <p class="caution left-out">{pageTexts(MISSING_DATA).leftOut(leftOut.join(', '))}</p>
       )}
       {failure && !value ? (
         <FailureNotice failure={failure} />
@@ -103,7 +103,7 @@ export function CounterTable(props: {
 }
 
 function CounterLine({ entry, isSelected }: { entry: CounterEntry; isSelected: boolean }) {
-  const { columns } = indicatorTexts.value.counters
+  const { columns } = pageTexts(INDICATORS).counters
   const { exact } = formats.value
   const { entity, code, compra, venta, spread } = entry
   const figure = (key: 'compra' | 'venta' | 'spread', text: string | null | undefined) => (
@@ -129,7 +129,7 @@ function CounterLine({ entry, isSelected }: { entry: CounterEntry; isSelected: b
 function dayText(entry: CounterEntry): string {
   const { day } = formats.value
   const { compra_date: buy, venta_date: sell } = entry
-  if (hasTwoDays(entry)) return indicatorTexts.value.counters.days(day(buy ?? ''), day(sell ?? ''))
+  if (hasTwoDays(entry)) return pageTexts(INDICATORS).counters.days(day(buy ?? ''), day(sell ?? ''))
   const one = buy ?? sell
   return one === null ? '—' : day(one)
 }

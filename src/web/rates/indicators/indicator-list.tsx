@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks'
-import { formats, setView, texts } from '../../components/view.ts'
+import { formats, pageTexts, setView, texts } from '../../components/view.ts'
+import { INDICATORS } from '../../i18n/indicator-texts.ts'
 import type { PageIndicator } from '../../model/indicators.ts'
-import { indicatorTexts } from './indicator-texts.ts'
 import { INDICATOR_TREND } from './indicator-trend.tsx'
 
 const INITIAL_ROWS = 8
 
 /** Indicators with their newest values. @param selected code of the indicator in the chart */
 export function IndicatorList(props: { indicators: readonly PageIndicator[]; selected: string | undefined }) {
-  const words = indicatorTexts.value
+  const words = pageTexts(INDICATORS)
   const { indicators, selected } = props
   const { exact, day, count } = formats.value
   const [isWhole, setWhole] = useState(false)
@@ -70,7 +70,7 @@ export function TrendChoice(props: { code: string; name: string; isSelected: boo
       type="button"
       class="currency"
       aria-pressed={isSelected}
-      title={indicatorTexts.value.trend(name)}
+      title={pageTexts(INDICATORS).trend(name)}
       onClick={show}
     >
       {isMarked && <span class="currency-code">{code}</span>}

@@ -7,7 +7,8 @@ import { icons } from '../../components/icons.tsx'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
 import { DownloadMenu } from '../../components/output/download-menu.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
-import { formats, setView, texts, view } from '../../components/view.ts'
+import { formats, pageTexts, setView, texts, view } from '../../components/view.ts'
+import { INDICATORS } from '../../i18n/indicator-texts.ts'
 import { SPANS, type Span } from '../../model/fragment.ts'
 import type { ChartSubject } from '../../model/indicators.ts'
 import { spanRange, type Trend } from '../../model/rates/history.ts'
@@ -18,7 +19,6 @@ import { RangeFields } from '../trend/range-fields.tsx'
 import { StatisticsTable } from '../trend/statistics-table.tsx'
 import { trendColumns } from '../trend/trend-columns.ts'
 import { indicatorTable, joinCodes } from './indicator-files.ts'
-import { indicatorTexts } from './indicator-texts.ts'
 import { type LoadedIndicator, useIndicatorValues } from './loaded-indicator.ts'
 
 export const INDICATOR_TREND = 'indicator-trend'
@@ -30,7 +30,7 @@ type TrendProps = {
 }
 
 export function IndicatorTrend({ subject, today, MissingDaysNote }: TrendProps) {
-  const words = indicatorTexts.value
+  const words = pageTexts(INDICATORS)
   const { name, unit, newest } = subject
   return (
     <section class="indicator-trend" id={INDICATOR_TREND} aria-labelledby="indicator-name">
@@ -52,7 +52,7 @@ export function IndicatorTrend({ subject, today, MissingDaysNote }: TrendProps) 
 }
 
 function Values({ subject, today, MissingDaysNote }: TrendProps) {
-  const words = indicatorTexts.value
+  const words = pageTexts(INDICATORS)
   const { history } = texts.value
   const [isOpen, setOpen] = useState(false)
   const bounds = indicatorBounds(subject, today)
@@ -185,7 +185,7 @@ function useRangeChoices(bounds: DayBounds, range: { from: string; to: string })
 
 function useTrend(loaded: LoadedIndicator | undefined): Trend | undefined {
   const { sides } = texts.value
-  const { value } = indicatorTexts.value
+  const { value } = pageTexts(INDICATORS)
   return useMemo(() => {
     if (!loaded) return undefined
     const lines = loaded.data.lines.map(({ name, values }, at) => ({

@@ -4,12 +4,12 @@ import type { FunctionComponent } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { FailureNotice } from '../../components/notice.tsx'
 import { useApi } from '../../components/use-api.ts'
-import { view } from '../../components/view.ts'
+import { pageTexts, view } from '../../components/view.ts'
+import { INDICATORS } from '../../i18n/indicator-texts.ts'
 import { chartSubject, isCounter, type PageIndicator } from '../../model/indicators.ts'
 import type { KnownHoles } from '../../model/rates/holes.ts'
 import { CounterTable } from './counter-table.tsx'
 import { IndicatorList } from './indicator-list.tsx'
-import { indicatorTexts } from './indicator-texts.ts'
 import { IndicatorTrend } from './indicator-trend.tsx'
 
 const EVERY_MS = 600_000
@@ -18,7 +18,7 @@ export function IndicatorsCard(props: {
   today: string
   MissingDaysNote: FunctionComponent<{ missing: KnownHoles }>
 }) {
-  const words = indicatorTexts.value
+  const words = pageTexts(INDICATORS)
   const { today, MissingDaysNote } = props
   const { indicator } = view.value
   const { value, failure } = useApi<readonly PageIndicator[]>(

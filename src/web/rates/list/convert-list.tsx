@@ -5,10 +5,10 @@ import { CurrencyField } from '../../components/currency-field.tsx'
 import type { DayBounds } from '../../components/dates/date-choice.ts'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
-import { formats, setView, texts, view } from '../../components/view.ts'
+import { formats, pageTexts, setView, texts, view } from '../../components/view.ts'
+import { LISTS } from '../../i18n/lists.ts'
 import { SIDES } from '../../model/fragment.ts'
 import { listedCurrencies } from '../../model/rates/currencies.ts'
-import { listsTexts } from '../pasted/lists-texts.ts'
 import { MissingColumns, missingColumns, PasteBox } from '../pasted/paste-box.tsx'
 import { type Pasted, usePasted } from '../pasted/use-pasted.ts'
 import { ListResult } from './list-result.tsx'
@@ -19,7 +19,7 @@ import { useConversion } from './use-conversion.ts'
 const AT_PAR = new Map([['PAB', 'USD']])
 
 export function ConvertList({ series, bounds }: { series: readonly Series[]; bounds: DayBounds }) {
-  const words = listsTexts.value.list
+  const words = pageTexts(LISTS).list
   const { text, kinds, isConverted, asDollar } = listState.value
   const { listSource, listTarget, listSide } = view.value
   const currencies = listedCurrencies(series, formats.value)
@@ -91,7 +91,7 @@ export function ConvertList({ series, bounds }: { series: readonly Series[]; bou
 }
 
 function ConvertButton({ pasted, isBusy }: { pasted: Pasted; isBusy: boolean }) {
-  const words = listsTexts.value
+  const words = pageTexts(LISTS)
   const { rows, isReading } = pasted
   const count = rows?.length ?? 0
   const label = isBusy

@@ -7,14 +7,15 @@ import { CopyButton } from '../../components/output/copy-button.tsx'
 import { DownloadMenu } from '../../components/output/download-menu.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { SignedFigure } from '../../components/signed-figure.tsx'
-import { formats, language, texts } from '../../components/view.ts'
+import { formats, language, pageTexts, texts } from '../../components/view.ts'
+import { LISTS } from '../../i18n/lists.ts'
 import type { PastedTable } from '../../model/pasted/columns.ts'
 import { encodeCopy } from '../../model/pasted/copy.ts'
 import type { RowOutcome } from '../../model/pasted/outcomes.ts'
 import { rateText } from '../../model/pasted/route.ts'
 import { detailHeadings } from '../../model/pasted/rows.ts'
 import { AccountingFigure } from '../pasted/figure.tsx'
-import { listsTexts, wording } from '../pasted/lists-texts.ts'
+import { wording } from '../pasted/lists-texts.ts'
 import { RouteText } from '../pasted/route.tsx'
 import { useDrawnRows } from '../pasted/use-drawn-rows.ts'
 import { listCells, listTable, outcomeError, resultTitle } from './list-files.ts'
@@ -32,7 +33,7 @@ type ResultProps = {
 
 export function ListResult(props: ResultProps & { series: readonly Series[]; isBusy: boolean }) {
   const { list, isBusy } = props
-  const words = listsTexts.value.list
+  const words = pageTexts(LISTS).list
   const { count } = formats.value
   const [filter, setFilter] = useState<'all' | 'errors'>('all')
   const badRows = useMemo(() => list.outcomes.filter(({ conversion }) => !conversion), [list])
@@ -87,7 +88,7 @@ export function ListResult(props: ResultProps & { series: readonly Series[]; isB
 }
 
 function Summary({ list, badCount }: { list: ConvertedList; badCount: number }) {
-  const words = listsTexts.value.list
+  const words = pageTexts(LISTS).list
   const { count, instant, time } = formats.value
   const [day = ''] = instant(list.at).split(',')
   const converted = list.total.count
@@ -110,7 +111,7 @@ function Summary({ list, badCount }: { list: ConvertedList; badCount: number }) 
 
 function ResultTable(props: ResultProps & { outcomes: readonly RowOutcome[] }) {
   const { list, table, bounds, replacements, outcomes } = props
-  const words = listsTexts.value.list
+  const words = pageTexts(LISTS).list
   const details = detailHeadings(table)
   const { total, target } = list
   return (
@@ -172,7 +173,7 @@ function ResultRow(props: {
   replacements: ReadonlyMap<string, string>
 }) {
   const { outcome, details, target, bounds, replacements } = props
-  const words = listsTexts.value.list
+  const words = pageTexts(LISTS).list
   const { row, conversion } = outcome
   const { day, exact } = formats.value
   return (
@@ -241,7 +242,7 @@ function TreatButton({
       class="link"
       onClick={() => setList({ asDollar: [...listState.value.asDollar, code] })}
     >
-      {listsTexts.value.list.treat(other)}
+      {pageTexts(LISTS).list.treat(other)}
     </button>
   )
 }

@@ -1,5 +1,5 @@
 import { computed } from '@preact/signals'
-import { formats, language, texts } from '../../components/view.ts'
+import { formats, pageTexts, texts } from '../../components/view.ts'
 import { LISTS } from '../../i18n/lists.ts'
 import { PAGE, type Texts } from '../../i18n/page.ts'
 import { type InLanguage, inLanguage } from '../../i18n/table-texts.ts'
@@ -8,9 +8,8 @@ import { createFormats, type Formats, type Language } from '../../model/formats.
 /** Texts and formats of one language. */
 export type Wording = { lists: InLanguage<typeof LISTS>; page: Texts; formats: Formats }
 
-export const listsTexts = computed(() => inLanguage(LISTS, language.value))
 export const wording = computed<Wording>(() => ({
-  lists: listsTexts.value,
+  lists: pageTexts(LISTS),
   page: texts.value,
   formats: formats.value,
 }))

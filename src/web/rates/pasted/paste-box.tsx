@@ -3,9 +3,9 @@
 
 import { useId, useRef, useState } from 'preact/hooks'
 import { icons } from '../../components/icons.tsx'
-import { formats } from '../../components/view.ts'
+import { formats, pageTexts } from '../../components/view.ts'
+import { LISTS } from '../../i18n/lists.ts'
 import { COLUMN_KINDS, changeKind, columnRole, type PastedKind } from '../../model/pasted/columns.ts'
-import { listsTexts } from './lists-texts.ts'
 import type { Pasted } from './use-pasted.ts'
 
 const MAX_EDITABLE = 20_000
@@ -25,7 +25,7 @@ export function PasteBox(props: {
       <PasteField text={text} onText={onText} pasted={pasted} />
       {table && (
         <fieldset class="read-as">
-          <legend>{listsTexts.value.paste.readAs}</legend>
+          <legend>{pageTexts(LISTS).paste.readAs}</legend>
           {table.kinds.map((kind, index) => (
             <ColumnField
               key={`${index + 1}`}
@@ -55,7 +55,7 @@ export function MissingColumns({ pasted }: { pasted: Pasted }) {
 /** Requests to choose the columns that every list has. */
 export function missingColumns({ table }: Pasted): string[] {
   if (!table) return []
-  const { needsDate, needsAmount } = listsTexts.value.list
+  const { needsDate, needsAmount } = pageTexts(LISTS).list
   const roles = table.kinds.map(columnRole)
   return [...(roles.includes('date') ? [] : [needsDate]), ...(roles.includes('amount') ? [] : [needsAmount])]
 }
@@ -69,7 +69,7 @@ function PasteField({
   onText: (text: string) => void
   pasted: Pasted
 }) {
-  const words = listsTexts.value.paste
+  const words = pageTexts(LISTS).paste
   const { count } = formats.value
   const [hasFileError, setFileError] = useState(false)
   const field = useRef<HTMLTextAreaElement>(null)
@@ -146,7 +146,7 @@ function FileButton({ onText, onError }: { onText: (text: string) => void; onErr
     <>
       <button type="button" class="button" onClick={() => input.current?.click()}>
         {icons.upload}
-        {listsTexts.value.paste.open}
+        {pageTexts(LISTS).paste.open}
       </button>
       <input
         ref={input}
@@ -180,7 +180,7 @@ function ColumnField(props: {
   hasTypes: boolean
   onChoose: (kind: PastedKind) => void
 }) {
-  const words = listsTexts.value.paste
+  const words = pageTexts(LISTS).paste
   const id = useId()
   return (
     <div class="read-column">
@@ -202,7 +202,7 @@ function ColumnField(props: {
 }
 
 function problemText({ problem }: Pasted): string | undefined {
-  const words = listsTexts.value.paste
+  const words = pageTexts(LISTS).paste
   if (!problem) return undefined
   if (problem.kind === 'too-many') return words.tooMany(formats.value.count(problem.rows))
   return problem.kind === 'commas' ? words.commas : words.tooLarge

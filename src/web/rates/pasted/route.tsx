@@ -1,9 +1,9 @@
 // Published values of a rate with their days, and a chip if one is old.
 
-import { formats, texts } from '../../components/view.ts'
+import { formats, pageTexts, texts } from '../../components/view.ts'
+import { LISTS } from '../../i18n/lists.ts'
 import { oldLegAge, routeParts } from '../../model/pasted/route.ts'
 import type { ConversionLeg } from '../../model/rates/support.ts'
-import { listsTexts } from './lists-texts.ts'
 
 export function RouteText({ legs, day }: { legs: readonly ConversionLeg[]; day: string }) {
   const age = oldLegAge(legs, day)
@@ -19,7 +19,7 @@ export function RouteText({ legs, day }: { legs: readonly ConversionLeg[]; day: 
       {age !== undefined && (
         <>
           {' '}
-          <span class="chip old">{listsTexts.value.list.old(String(age))}</span>
+          <span class="chip old">{pageTexts(LISTS).list.old(String(age))}</span>
         </>
       )}
     </>
