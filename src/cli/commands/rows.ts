@@ -5,8 +5,10 @@ import type { Usage } from '../../store/documents/usage.ts'
 import type { Engine } from '../../store/engine.ts'
 import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import { quotaText, sizeText } from '../../values/sizes.ts'
-import { formatTable, printResult, type Terminal } from '../command.ts'
+import { type Command, command, formatTable, printResult, type Terminal } from '../command.ts'
+import { STORAGE } from '../options/storage.ts'
 import type { WithDatabase } from '../storage/data-dir.ts'
+import { parseId } from './positionals.ts'
 
 /** Cells of a row by heading: the name of a field, or a function. An empty cell is null. */
 export type ListColumns<Row> = Readonly<
@@ -53,6 +55,26 @@ export function changeRow<Subject extends string | number, Row>(
     const row = await change(db, subject, engine)
     if (row === undefined) throw notFound(noun, subject)
     printResult(input.terminal, input.options, row, [line(row)])
+  })
+}
+
+/**
+ * Defines a command that changes the row of its word, by default an id, and prints a line about it. The first word of its
+ * name is the noun.
+ */
+export function rowCommand<Row, Subject extends string | number = number>(definition: {
+  name: string
+  positionals?: readonly [string]
+  parse?(word: string | undefined): Subject
+  change(db: WriteDb, subject: Subject, engine: Engine, terminal: Terminal): Promise<Row | undefined>
+  line(row: Row): string
+}): Command {
+  const { name, positionals = ['ID'], change, line } = definition
+  const { parse = parseId as (word: string | undefined) => Subject } = definition
+  const [noun = ''] = name.split(' ')
+  return command({
+    ...{ name, positionals, options: [...STORAGE, 'json'], changesData: true },
+    run: (input) => changeRow(input, { noun, parse }, (...args) => change(...args, input.terminal), line),
   })
 }
 

@@ -10,7 +10,7 @@ import { currentDay } from '../../../values/dates.ts'
 import { command, printResult } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
 import { parseNameOrId } from '../positionals.ts'
-import { changeRow, notFound } from '../rows.ts'
+import { notFound, rowCommand } from '../rows.ts'
 
 type SecretRow = { id: number; name: string }
 
@@ -84,21 +84,15 @@ export function rotateCommand<Row extends SecretRow>(kind: SecretKind<Row>) {
 }
 
 export function revokeCommand<Row extends SecretRow>(kind: SecretKind<Row>) {
-  return command({
+  return rowCommand({
     name: `${kind.noun} revoke`,
     positionals: ['NAME|ID'],
-    options: [...STORAGE, 'json'],
-    changesData: true,
-    run: (input) =>
-      changeRow(
-        input,
-        { noun: kind.noun, parse: parseNameOrId },
-        async (db, word, { clock }) => {
-          const row = await findRow(db, kind, word)
-          return row && kind.revoke(db, row.id, clock().toISOString())
-        },
-        ({ id, name }) => `${kind.noun} ${id} (${name}) is revoked`,
-      ),
+    parse: parseNameOrId,
+    async change(db, word, { clock }) {
+      const row = await findRow(db, kind, word)
+      return row && kind.revoke(db, row.id, clock().toISOString())
+    },
+    line: ({ id, name }) => `${kind.noun} ${id} (${name}) is revoked`,
   })
 }
 

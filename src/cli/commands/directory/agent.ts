@@ -2,8 +2,7 @@ import { Agent, createAgent } from '../../../domain/directory/directory.ts'
 import { selectAgents, updateAgentActive } from '../../../store/directory/agents.ts'
 import { command } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
-import { parseId } from '../positionals.ts'
-import { changeRow, listRows } from '../rows.ts'
+import { listRows, rowCommand } from '../rows.ts'
 import { companyRows, createRow } from './create.ts'
 
 export const agentCreate = command({
@@ -35,17 +34,9 @@ export const agentList = command({
 })
 
 function toggle(verb: string, active: boolean) {
-  return command({
+  return rowCommand({
     name: `agent ${verb}`,
-    positionals: ['ID'],
-    options: [...STORAGE, 'json'],
-    changesData: true,
-    run: (input) =>
-      changeRow(
-        input,
-        { noun: 'agent', parse: parseId },
-        (db, id) => updateAgentActive(db, id, active),
-        ({ id, name }) => `agent ${id} (${name}) is ${active ? '' : 'in'}active`,
-      ),
+    change: (db, id) => updateAgentActive(db, id, active),
+    line: ({ id, name }) => `agent ${id} (${name}) is ${active ? '' : 'in'}active`,
   })
 }

@@ -15,9 +15,9 @@ import { findHookKey, requireHookKey } from '../../../store/hooks/key.ts'
 import type { ReadDb } from '../../../store/tables.ts'
 import { command, printResult } from '../../command.ts'
 import { option } from '../../options/names.ts'
-import { STORAGE, STORAGE_WITH_HOOK_KEY } from '../../options/storage.ts'
+import { STORAGE_WITH_HOOK_KEY } from '../../options/storage.ts'
 import { parseId } from '../positionals.ts'
-import { changeRow, listRows, notFound } from '../rows.ts'
+import { listRows, notFound, rowCommand } from '../rows.ts'
 
 export const hookCreate = command({
   name: 'hook create',
@@ -76,18 +76,10 @@ export const hookList = command({
   },
 })
 
-export const hookDelete = command({
+export const hookDelete = rowCommand({
   name: 'hook delete',
-  positionals: ['ID'],
-  options: [...STORAGE, 'json'],
-  changesData: true,
-  run: (input) =>
-    changeRow(
-      input,
-      { noun: 'hook', parse: parseId },
-      async (db, id) => ((await atomically(db, (trx) => deleteHook(trx, id))) ? { id } : undefined),
-      ({ id }) => `hook ${id} is deleted`,
-    ),
+  change: async (db, id) => ((await atomically(db, (trx) => deleteHook(trx, id))) ? { id } : undefined),
+  line: ({ id }) => `hook ${id} is deleted`,
 })
 
 export const hookRotate = command({

@@ -14,9 +14,8 @@ import { quotaText, sizeText } from '../../../values/sizes.ts'
 import { command, formatTable, printResult } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
 import { parseId } from '../positionals.ts'
-import { changeRow, listRows, notFound } from '../rows.ts'
+import { changeRow, listRows, notFound, rowCommand } from '../rows.ts'
 
-const MAILBOX = { noun: 'mailbox', parse: parseId }
 const HIGHEST_UID = 2 ** 32 - 1
 
 export const mailboxList = command({
@@ -58,47 +57,23 @@ export const mailboxShow = command({
   },
 })
 
-export const mailboxPause = command({
+export const mailboxPause = rowCommand({
   name: 'mailbox pause',
-  positionals: ['ID'],
-  options: [...STORAGE, 'json'],
-  changesData: true,
-  run: (input) =>
-    changeRow(
-      input,
-      MAILBOX,
-      (db, id, { clock }) => pauseMailbox(db, id, clock().toISOString()),
-      ({ id, name }) => `mailbox ${id} (${name}) is paused`,
-    ),
+  change: (db, id, { clock }) => pauseMailbox(db, id, clock().toISOString()),
+  line: ({ id, name }) => `mailbox ${id} (${name}) is paused`,
 })
 
-export const mailboxResume = command({
+export const mailboxResume = rowCommand({
   name: 'mailbox resume',
-  positionals: ['ID'],
-  options: [...STORAGE, 'json'],
-  changesData: true,
-  run: (input) =>
-    changeRow(
-      input,
-      MAILBOX,
-      (db, id) => resumeMailbox(db, id),
-      ({ id, name }) => `mailbox ${id} (${name}) is active; its next round is due now`,
-    ),
+  change: (db, id) => resumeMailbox(db, id),
+  line: ({ id, name }) => `mailbox ${id} (${name}) is active; its next round is due now`,
 })
 
-export const mailboxDelete = command({
+export const mailboxDelete = rowCommand({
   name: 'mailbox delete',
-  positionals: ['ID'],
-  options: [...STORAGE, 'json'],
-  changesData: true,
-  run: (input) =>
-    changeRow(
-      input,
-      MAILBOX,
-      async (db, id, { clock }) =>
-        (await removeMailbox(db, id, clock().toISOString())) ? { id } : undefined,
-      ({ id }) => `mailbox ${id} is deleted; its documents stay`,
-    ),
+  change: async (db, id, { clock }) =>
+    (await removeMailbox(db, id, clock().toISOString())) ? { id } : undefined,
+  line: ({ id }) => `mailbox ${id} is deleted; its documents stay`,
 })
 
 export const mailboxForget = command({
@@ -110,7 +85,7 @@ export const mailboxForget = command({
     const uid = parseUid(input.positionals[1])
     return changeRow(
       input,
-      MAILBOX,
+      { noun: 'mailbox', parse: parseId },
       async (db, id) => ((await forgetMail(db, id, uid)) ? { id, uid } : undefined),
       ({ id }) => `mail ${uid} of mailbox ${id} is forgotten: it is taken again if it is in the folder`,
     )

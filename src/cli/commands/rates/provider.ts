@@ -8,7 +8,7 @@ import type { ReadDb, WriteDb } from '../../../store/tables.ts'
 import { enableProvider } from '../../../sync/catalogue.ts'
 import { command } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
-import { changeRow, listRows } from '../rows.ts'
+import { listRows, rowCommand } from '../rows.ts'
 
 /** Row of the list. `off`: an optional provider that was never enabled, without a row in the database. */
 type ListedProvider = ProviderRow & { attribution?: string | undefined; terms: string | null; off?: true }
@@ -31,26 +31,20 @@ export const providerEnable = toggle('enable', true)
 export const providerDisable = toggle('disable', false)
 
 function toggle(verb: 'enable' | 'disable', enabled: boolean) {
-  return command({
+  return rowCommand({
     name: `provider ${verb}`,
     positionals: ['CODE'],
-    options: [...STORAGE, 'json'],
-    changesData: true,
-    run: (input) =>
-      changeRow(
-        input,
-        { noun: 'provider', parse: (word = '') => word },
-        async (db, code, engine) => {
-          const optional = input.terminal.providers.find((one) => one.code === code && one.isOptional)
-          if (optional && enabled) await enable(db, optional, engine, input.terminal.err)
-          else if (!(await update(db, code, enabled, engine))) {
-            return optional && { code, enabled, off: true as const }
-          }
-          return { code, enabled }
-        },
-        ({ code, off }) =>
-          off ? `provider ${code} was never enabled: nothing was changed` : `provider ${code} is ${verb}d`,
-      ),
+    parse: (word = '') => word,
+    async change(db, code, engine, { providers, err }) {
+      const optional = providers.find((one) => one.code === code && one.isOptional)
+      if (optional && enabled) await enable(db, optional, engine, err)
+      else if (!(await update(db, code, enabled, engine))) {
+        return optional && { code, enabled, off: true as const }
+      }
+      return { code, enabled }
+    },
+    line: ({ code, off }) =>
+      off ? `provider ${code} was never enabled: nothing was changed` : `provider ${code} is ${verb}d`,
   })
 }
 

@@ -5,8 +5,7 @@ import { selectSeries, updateSeriesEnabled } from '../../../store/rates/series.t
 import type { ReadDb } from '../../../store/tables.ts'
 import { command } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
-import { parseId } from '../positionals.ts'
-import { changeRow, listRows } from '../rows.ts'
+import { listRows, rowCommand } from '../rows.ts'
 
 export const seriesList = command({
   name: 'series list',
@@ -31,23 +30,15 @@ async function selectShownSeries(db: ReadDb) {
 }
 
 function toggle(verb: string, enabled: boolean) {
-  return command({
+  return rowCommand({
     name: `series ${verb}`,
-    positionals: ['ID'],
-    options: [...STORAGE, 'json'],
-    changesData: true,
-    run: (input) =>
-      changeRow(
-        input,
-        { noun: 'series', parse: parseId },
-        (db, id, { clock }) =>
-          atomically(db, async (trx) => {
-            const at = await takeInstant(trx, clock())
-            if (!(await updateSeriesEnabled(trx, id, enabled, at.getTime()))) return undefined
-            await raiseRevision(trx, at)
-            return { id, enabled }
-          }),
-        ({ id }) => `series ${id} is ${verb}d`,
-      ),
+    change: (db, id, { clock }) =>
+      atomically(db, async (trx) => {
+        const at = await takeInstant(trx, clock())
+        if (!(await updateSeriesEnabled(trx, id, enabled, at.getTime()))) return undefined
+        await raiseRevision(trx, at)
+        return { id, enabled }
+      }),
+    line: ({ id }) => `series ${id} is ${verb}d`,
   })
 }
