@@ -1,5 +1,5 @@
-import { useId } from 'preact/hooks'
 import type { Currency } from '../model/rates/currencies.ts'
+import { SelectField } from './select-field.tsx'
 
 export function CurrencyField(props: {
   label: string
@@ -7,24 +7,15 @@ export function CurrencyField(props: {
   all: readonly Currency[]
   onChoose: (code: string) => void
 }) {
-  const id = useId()
-  const isKnown = props.all.some(({ code }) => code === props.value)
+  const { all, value } = props
+  const isKnown = all.some(({ code }) => code === value)
   return (
-    <div class="convert-currency">
-      <label for={id}>{props.label}</label>
-      <select
-        id={id}
-        class="field"
-        value={props.value}
-        onChange={(event) => props.onChoose(event.currentTarget.value)}
-      >
-        {!isKnown && <option value={props.value}>{props.value}</option>}
-        {props.all.map(({ code, name }) => (
-          <option key={code} value={code}>
-            {code} · {name}
-          </option>
-        ))}
-      </select>
-    </div>
+    <SelectField {...props} class="convert-currency" options={currencyOptions(all)}>
+      {!isKnown && <option value={value}>{value}</option>}
+    </SelectField>
   )
+}
+
+export function currencyOptions(all: readonly Currency[]) {
+  return all.map(({ code, name }) => [code, `${code} · ${name}`] as const)
 }

@@ -7,6 +7,7 @@ import { session } from '../api/session.ts'
 import type { Texts } from '../i18n/page.ts'
 import { addDays, costaRicaDay } from '../model/days.ts'
 import { encodeFragment, SCREENS } from '../model/fragment.ts'
+import { IconButton } from './icon-button.tsx'
 import { icons } from './icons.tsx'
 import { useApi } from './use-api.ts'
 import { chooseLanguage, chooseTheme, language, texts, theme, view } from './view.ts'
@@ -74,15 +75,12 @@ function Switches() {
           , {words.changeLanguage}
         </span>
       </a>
-      <button
-        type="button"
-        class="plain round"
-        aria-label={isDark ? words.theme.light : words.theme.dark}
-        title={isDark ? words.theme.light : words.theme.dark}
+      <IconButton
+        label={isDark ? words.theme.light : words.theme.dark}
         onClick={() => chooseTheme(isDark ? 'light' : 'dark')}
       >
         {isDark ? icons.sun : icons.moon}
-      </button>
+      </IconButton>
     </>
   )
 }

@@ -7,6 +7,7 @@ import type { DirectoryEntry } from '../api/documents.ts'
 import type { DateChoice } from '../components/dates/date-choice.ts'
 import { DateField } from '../components/dates/date-field.tsx'
 import { icons } from '../components/icons.tsx'
+import { Options } from '../components/select-field.tsx'
 import { formats, pageTexts, setView, texts, view } from '../components/view.ts'
 import { DOCUMENTS } from '../i18n/documents.ts'
 import { type DateError, numericDay, readDate } from '../model/date-text.ts'
@@ -98,11 +99,7 @@ export function Filters({
               setView({ state: QUEUE_GROUPS.find((one) => one === currentTarget.value) ?? '' })
             }
           >
-            {(['', ...QUEUE_GROUPS] as const).map((group) => (
-              <option key={group} value={group}>
-                {words.states[group]}
-              </option>
-            ))}
+            <Options all={(['', ...QUEUE_GROUPS] as const).map((group) => [group, words.states[group]])} />
           </select>
         </label>
         {companies.length > 1 && (
@@ -213,11 +210,7 @@ function EntryFilter(props: {
       >
         <option value={0}>{props.all}</option>
         {!isKnown && <option value={props.value}>{props.value}</option>}
-        {props.choices.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
+        <Options all={props.choices.map(({ id, name }) => [id, name])} />
       </select>
     </label>
   )

@@ -3,6 +3,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { IconButton } from '../components/icon-button.tsx'
 import { icons } from '../components/icons.tsx'
 import { setView, texts, view } from '../components/view.ts'
 import { encodeFragment } from '../model/fragment.ts'
@@ -91,15 +92,9 @@ export function Panel(props: {
           </h2>
           {props.subtitle && <p class="quiet tiny">{props.subtitle}</p>}
         </div>
-        <button
-          type="button"
-          class="plain round"
-          aria-label={texts.value.close}
-          title={texts.value.close}
-          onClick={closePanel}
-        >
+        <IconButton label={texts.value.close} onClick={closePanel}>
           {icons.close}
-        </button>
+        </IconButton>
       </div>
       {props.children}
     </dialog>

@@ -6,6 +6,7 @@ import type { Series } from '../api/responses.ts'
 import { CurrencyField } from '../components/currency-field.tsx'
 import type { DateChoice } from '../components/dates/date-choice.ts'
 import { DateField, DateWords } from '../components/dates/date-field.tsx'
+import { IconButton } from '../components/icon-button.tsx'
 import { icons } from '../components/icons.tsx'
 import { SegmentedControl } from '../components/segmented-control.tsx'
 import { SignedFigure } from '../components/signed-figure.tsx'
@@ -59,15 +60,13 @@ export function Converter({ series, choice }: { series: readonly Series[]; choic
           all={currencies}
           onChoose={(source) => field.choose({ source })}
         />
-        <button
-          type="button"
-          class="plain round swap"
-          aria-label={words.swap}
-          title={words.swap}
+        <IconButton
+          label={words.swap}
+          class="swap"
           onClick={() => field.choose({ source: target, target: source })}
         >
           {icons.swap}
-        </button>
+        </IconButton>
         <CurrencyField
           label={words.target}
           value={target}

@@ -6,7 +6,7 @@ import { isOffline } from '../api/connection.ts'
 import type { Latest } from '../api/responses.ts'
 import type { DateChoice } from '../components/dates/date-choice.ts'
 import { DateField, DateWords } from '../components/dates/date-field.tsx'
-import { Step } from '../components/dates/step.tsx'
+import { IconButton } from '../components/icon-button.tsx'
 import { icons } from '../components/icons.tsx'
 import { FailureNotice, isLost, Notice } from '../components/notice.tsx'
 import { useApi } from '../components/use-api.ts'
@@ -76,13 +76,17 @@ function DayPicker({ choice }: { choice: DateChoice }) {
   return (
     <>
       <div class="day-picker">
-        <Step label={words.previous} isOff={isOff || day <= first} onClick={() => choose(addDays(day, -1))}>
+        <IconButton
+          label={words.previous}
+          isOff={isOff || day <= first}
+          onClick={() => choose(addDays(day, -1))}
+        >
           {icons.previous}
-        </Step>
+        </IconButton>
         <DateField label={words.date} isLabelHidden choice={choice} describedBy={id} />
-        <Step label={words.next} isOff={isOff || day >= last} onClick={() => choose(addDays(day, 1))}>
+        <IconButton label={words.next} isOff={isOff || day >= last} onClick={() => choose(addDays(day, 1))}>
           {icons.next}
-        </Step>
+        </IconButton>
         {(day !== today || isOff) && (
           <button type="button" class="plain" onClick={() => choose(today)}>
             {texts.value.today}

@@ -1,6 +1,7 @@
 // Doors of the page, in one lazily fetched file: signing in, one-time links, and the second secret of a session.
 
 import { useEffect, useRef } from 'preact/hooks'
+import { IconButton } from '../components/icon-button.tsx'
 import { icons } from '../components/icons.tsx'
 import { pageTexts, texts } from '../components/view.ts'
 import { DOORS } from '../i18n/doors.ts'
@@ -31,14 +32,9 @@ export function AddSecret({ kind, onDone }: { kind: 'key' | 'token'; onDone: () 
     <dialog ref={dialog} class="card" aria-labelledby="add-secret" onClose={onDone}>
       <div class="card-head">
         <h2 id="add-secret">{texts.value.session.add[kind]}</h2>
-        <button
-          type="button"
-          class="plain round"
-          aria-label={texts.value.close}
-          onClick={() => dialog.current?.close()}
-        >
+        <IconButton label={texts.value.close} isUntitled onClick={() => dialog.current?.close()}>
           {icons.close}
-        </button>
+        </IconButton>
       </div>
       <SecretForm button={pageTexts(DOORS).add} onDone={() => dialog.current?.close()} />
     </dialog>

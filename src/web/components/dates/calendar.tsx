@@ -4,6 +4,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { addDays, addMonths, lastMonthEnd } from '../../model/days.ts'
 import { monthWeeks, moveInCalendar } from '../../model/month-grid.ts'
+import { IconButton } from '../icon-button.tsx'
 import { icons } from '../icons.tsx'
 import { formats, texts } from '../view.ts'
 import type { DateChoice, DayBounds } from './date-choice.ts'
@@ -88,15 +89,14 @@ function MonthFields({
   const isLast = day.slice(0, 7) >= bounds.last.slice(0, 7)
   return (
     <div class="calendar-head">
-      <button
-        type="button"
-        class="plain round"
-        aria-label={words.previousMonth}
-        disabled={isFirst}
+      <IconButton
+        label={words.previousMonth}
+        isOff={isFirst}
+        isUntitled
         onClick={() => onMove(addMonths(day, -1))}
       >
         {icons.previous}
-      </button>
+      </IconButton>
       <select
         class="field"
         aria-label={words.month}
@@ -123,15 +123,9 @@ function MonthFields({
           </option>
         ))}
       </select>
-      <button
-        type="button"
-        class="plain round"
-        aria-label={words.nextMonth}
-        disabled={isLast}
-        onClick={() => onMove(addMonths(day, 1))}
-      >
+      <IconButton label={words.nextMonth} isOff={isLast} isUntitled onClick={() => onMove(addMonths(day, 1))}>
         {icons.next}
-      </button>
+      </IconButton>
     </div>
   )
 }

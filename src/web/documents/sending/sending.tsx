@@ -1,11 +1,12 @@
 // Drop zone for files, with company, agent and owner where there is a choice, and the progress of each upload.
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { DirectoryEntry, Document } from '../../api/documents.ts'
 import { mayUse } from '../../api/session.ts'
 import { icons, lineIcon } from '../../components/icons.tsx'
 import { failureText } from '../../components/notice.tsx'
+import { SelectField } from '../../components/select-field.tsx'
 import { pageTexts } from '../../components/view.ts'
 import { SENDING } from '../../i18n/sending.ts'
 import type { LoadedDirectory } from '../directory.ts'
@@ -180,25 +181,16 @@ function Choice(props: {
   all: readonly DirectoryEntry[]
   onChoose: (id: number) => void
 }) {
-  const id = useId()
-  if (props.all.length < 2) return null
+  const { all, value, onChoose } = props
+  if (all.length < 2) return null
   return (
-    <div>
-      <label for={id}>{props.label}</label>
-      <select
-        id={id}
-        class="field"
-        value={props.value}
-        onChange={(event) => props.onChoose(Number(event.currentTarget.value))}
-      >
-        {props.value === 0 && <option value={0}>—</option>}
-        {props.all.map(({ id: one, name }) => (
-          <option key={one} value={one}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </div>
+    <SelectField
+      {...props}
+      options={all.map(({ id, name }) => [id, name])}
+      onChoose={(chosen) => onChoose(Number(chosen))}
+    >
+      {value === 0 && <option value={0}>—</option>}
+    </SelectField>
   )
 }
 

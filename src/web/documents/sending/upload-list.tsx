@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Document } from '../../api/documents.ts'
 import type { Failure } from '../../api/request.ts'
+import { IconButton } from '../../components/icon-button.tsx'
 import { icons } from '../../components/icons.tsx'
 import { failureText } from '../../components/notice.tsx'
 import { formats, pageTexts } from '../../components/view.ts'
@@ -18,15 +19,12 @@ export function UploadList({ chip }: { chip: (document: Document) => ComponentCh
           <p class="sent-name">
             <bdi>{visibleText(one.file.name)}</bdi> <small>{formats.value.bytes(one.file.size)}</small>
           </p>
-          <button
-            type="button"
-            class="plain round"
-            aria-label={isUnderWay(one) ? words.stop : words.clear}
-            title={isUnderWay(one) ? words.stop : words.clear}
+          <IconButton
+            label={isUnderWay(one) ? words.stop : words.clear}
             onClick={() => removeUpload(one.key)}
           >
             {icons.close}
-          </button>
+          </IconButton>
           <p class="small quiet sent-state" role="status">
             {one.document && one.document.state !== 'new' ? chip(one.document) : stateText(one)}
           </p>

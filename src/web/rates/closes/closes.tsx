@@ -2,8 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import type { Series } from '../../api/responses.ts'
-import { CurrencyField } from '../../components/currency-field.tsx'
-import { Step } from '../../components/dates/step.tsx'
+import { IconButton } from '../../components/icon-button.tsx'
 import { icons } from '../../components/icons.tsx'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
 import { CopyButton } from '../../components/output/copy-button.tsx'
@@ -19,6 +18,7 @@ import { listedCurrencies } from '../../model/rates/currencies.ts'
 import { isAnyMissing } from '../../model/rates/holes.ts'
 import { lastClosedYear, type PeriodKind, periodRows } from '../../model/rates/months.ts'
 import { MissingDaysNote } from '../missing-days.tsx'
+import { PairFields } from '../pair-fields.tsx'
 import { loadSources } from '../published-values.ts'
 import { closesTable } from './closes-download.ts'
 import { ClosesFigures } from './closes-figures.tsx'
@@ -43,7 +43,11 @@ export function Closes({ series, today }: { series: readonly Series[]; today: st
         <Files loaded={isNone ? undefined : loaded} series={series} today={today} />
       </div>
       <div class="row closes-fields">
-        <PairFields series={series} pair={pair} />
+        <PairFields
+          pair={pair}
+          all={listedCurrencies(series, formats.value)}
+          onChoose={(base, quote) => setView({ months: `${base}/${quote}` })}
+        />
         <SegmentedControl<PeriodKind>
           name="every"
           label={words.period}
@@ -137,9 +141,9 @@ function YearPicker({ year, first, today }: { year: string; first: string; today
   const all = Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(last) - index)
   return (
     <div class="day-picker">
-      <Step label={words.previous} isOff={year <= first} onClick={() => setYear(Number(year) - 1)}>
+      <IconButton label={words.previous} isOff={year <= first} onClick={() => setYear(Number(year) - 1)}>
         {icons.previous}
-      </Step>
+      </IconButton>
       <select
         class="field"
         aria-label={words.year}
@@ -153,40 +157,9 @@ function YearPicker({ year, first, today }: { year: string; first: string; today
           </option>
         ))}
       </select>
-      <Step label={words.next} isOff={year >= last} onClick={() => setYear(Number(year) + 1)}>
+      <IconButton label={words.next} isOff={year >= last} onClick={() => setYear(Number(year) + 1)}>
         {icons.next}
-      </Step>
-    </div>
-  )
-}
-
-function PairFields({ series, pair }: { series: readonly Series[]; pair: string }) {
-  const words = pageTexts(CLOSES)
-  const [base = '', quote = ''] = pair.split('/')
-  const all = listedCurrencies(series, formats.value)
-  return (
-    <div class="pair-fields">
-      <CurrencyField
-        label={words.source}
-        value={base}
-        all={all}
-        onChoose={(code) => setView({ months: code === quote ? `${quote}/${base}` : `${code}/${quote}` })}
-      />
-      <button
-        type="button"
-        class="plain round"
-        aria-label={words.swap}
-        title={words.swap}
-        onClick={() => setView({ months: `${quote}/${base}` })}
-      >
-        {icons.swap}
-      </button>
-      <CurrencyField
-        label={words.target}
-        value={quote}
-        all={all}
-        onChoose={(code) => setView({ months: code === base ? `${quote}/${base}` : `${base}/${code}` })}
-      />
+      </IconButton>
     </div>
   )
 }

@@ -8,6 +8,7 @@ import { DateField, DateWords } from '../../components/dates/date-field.tsx'
 import { icons } from '../../components/icons.tsx'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
 import { DownloadMenu } from '../../components/output/download-menu.tsx'
+import { SelectField } from '../../components/select-field.tsx'
 import { formats, pageTexts, setView, texts, view } from '../../components/view.ts'
 import { LISTS } from '../../i18n/lists.ts'
 import { lastMonthEnd } from '../../model/days.ts'
@@ -151,21 +152,12 @@ export function Differential({ series, bounds }: { series: readonly Series[]; bo
 function RuleField({ rule }: { rule: SideRule }) {
   const words = pageTexts(LISTS).differential
   return (
-    <div class="rule-field">
-      <label for="side-rule">{words.rule}</label>
-      <select
-        id="side-rule"
-        class="field"
-        value={rule}
-        onChange={(event) => setView({ rule: event.currentTarget.value as SideRule })}
-      >
-        {SIDE_RULES.map((one) => (
-          <option key={one} value={one}>
-            {words.rules[one]}
-          </option>
-        ))}
-      </select>
-    </div>
+    <SelectField
+      label={words.rule}
+      value={rule}
+      options={SIDE_RULES.map((one) => [one, words.rules[one]])}
+      onChoose={(value) => setView({ rule: value as SideRule })}
+    />
   )
 }
 

@@ -1,8 +1,9 @@
 // Panel that adds pasted positions. Rows with an error are listed and not added.
 
-import { useId, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { CurrencyField } from '../../components/currency-field.tsx'
 import type { DayBounds } from '../../components/dates/date-choice.ts'
+import { SelectField } from '../../components/select-field.tsx'
 import { formats, pageTexts } from '../../components/view.ts'
 import { LISTS } from '../../i18n/lists.ts'
 import type { PastedKind } from '../../model/pasted/columns.ts'
@@ -87,20 +88,18 @@ export function PastePositions(props: {
 
 function TypeField({ type, onChoose }: { type: PositionType; onChoose: (type: PositionType) => void }) {
   const words = pageTexts(LISTS).differential
-  const id = useId()
+  const { asset, liability } = words.types
   return (
-    <div class="convert-currency">
-      <label for={id}>{words.typeWhere}</label>
-      <select
-        id={id}
-        class="field"
-        value={type}
-        onChange={(event) => onChoose(event.currentTarget.value as PositionType)}
-      >
-        <option value="asset">{words.types.asset}</option>
-        <option value="liability">{words.types.liability}</option>
-      </select>
-    </div>
+    <SelectField
+      class="convert-currency"
+      label={words.typeWhere}
+      value={type}
+      options={[
+        ['asset', asset],
+        ['liability', liability],
+      ]}
+      onChoose={(value) => onChoose(value as PositionType)}
+    />
   )
 }
 

@@ -3,6 +3,7 @@
 
 import { useId, useRef, useState } from 'preact/hooks'
 import { icons } from '../../components/icons.tsx'
+import { SelectField } from '../../components/select-field.tsx'
 import { formats, pageTexts } from '../../components/view.ts'
 import { LISTS } from '../../i18n/lists.ts'
 import { COLUMN_KINDS, changeKind, columnRole, type PastedKind } from '../../model/pasted/columns.ts'
@@ -181,23 +182,15 @@ function ColumnField(props: {
   onChoose: (kind: PastedKind) => void
 }) {
   const words = pageTexts(LISTS).paste
-  const id = useId()
+  const kinds = COLUMN_KINDS.filter((kind) => kind !== 'type' || props.hasTypes)
   return (
-    <div class="read-column">
-      <label for={id}>{props.heading || words.column(props.number)}</label>
-      <select
-        id={id}
-        class="field"
-        value={props.kind}
-        onChange={(event) => props.onChoose(event.currentTarget.value as PastedKind)}
-      >
-        {COLUMN_KINDS.filter((kind) => kind !== 'type' || props.hasTypes).map((kind) => (
-          <option key={kind} value={kind}>
-            {words.kinds[kind]}
-          </option>
-        ))}
-      </select>
-    </div>
+    <SelectField
+      class="read-column"
+      label={props.heading || words.column(props.number)}
+      value={props.kind}
+      options={kinds.map((kind) => [kind, words.kinds[kind]])}
+      onChoose={(value) => props.onChoose(value as PastedKind)}
+    />
   )
 }
 

@@ -1,9 +1,9 @@
-import { useId } from 'preact/hooks'
 import type { Series } from '../../api/responses.ts'
-import { CurrencyField } from '../../components/currency-field.tsx'
-import { icons } from '../../components/icons.tsx'
+import { currencyOptions } from '../../components/currency-field.tsx'
+import { Options, SelectField } from '../../components/select-field.tsx'
 import { formats, setView, texts, view } from '../../components/view.ts'
 import { type Currency, firstRateDay, listedCurrencies } from '../../model/rates/currencies.ts'
+import { PairFields } from '../pair-fields.tsx'
 
 /** Fields for the two currencies of the chart, and for the comparison. @param days days of the chart */
 export function TrendFields(props: {
@@ -12,7 +12,6 @@ export function TrendFields(props: {
   last: string
 }) {
   const { series, days, last } = props
-  const words = texts.value.convert
   const { pair, compare } = view.value
   const [base = '', quote = ''] = pair.split('/')
   const currencies = listedCurrencies(series, formats.value)
@@ -20,69 +19,36 @@ export function TrendFields(props: {
     const isCompared = [newBase, newQuote].includes(compare)
     setView({ pair: `${newBase}/${newQuote}`, ...(isCompared ? { compare: '' } : {}) })
   }
-  const swap = () => choose(quote, base)
   return (
-    <div class="pair-fields">
-      <CurrencyField
-        label={words.source}
-        value={base}
-        all={currencies}
-        onChoose={(code) => (code === quote ? swap() : choose(code, quote))}
-      />
-      <button
-        type="button"
-        class="plain round swap"
-        aria-label={words.swap}
-        title={words.swap}
-        onClick={swap}
-      >
-        {icons.swap}
-      </button>
-      <CurrencyField
-        label={words.target}
-        value={quote}
-        all={currencies}
-        onChoose={(code) => (code === base ? swap() : choose(base, code))}
-      />
+    <PairFields pair={pair} all={currencies} swap="swap" onChoose={choose}>
       <CompareField
         currencies={currencies.filter(({ code }) => code !== base && code !== quote)}
         years={otherYears(firstRateDay(pair, series), days, last)}
       />
-    </div>
+    </PairFields>
   )
 }
 
 function CompareField({ currencies, years }: { currencies: readonly Currency[]; years: readonly string[] }) {
   const words = texts.value.history
   const { compare } = view.value
-  const id = useId()
   const isListed = years.includes(compare) || currencies.some(({ code }) => code === compare)
   return (
-    <div class="convert-currency">
-      <label for={id}>{words.compare}</label>
-      <select
-        id={id}
-        class="field"
-        value={isListed ? compare : ''}
-        onChange={(event) => setView({ compare: event.currentTarget.value })}
-      >
-        <option value="">{words.nothing}</option>
-        <optgroup label={words.years}>
-          {years.map((year) => (
-            <option key={year} value={year}>
-              {words.sameMonths(year)}
-            </option>
-          ))}
-        </optgroup>
-        <optgroup label={words.currencies}>
-          {currencies.map(({ code, name }) => (
-            <option key={code} value={code}>
-              {code} · {name}
-            </option>
-          ))}
-        </optgroup>
-      </select>
-    </div>
+    <SelectField
+      class="convert-currency"
+      label={words.compare}
+      value={isListed ? compare : ''}
+      options={[]}
+      onChoose={(compare) => setView({ compare })}
+    >
+      <option value="">{words.nothing}</option>
+      <optgroup label={words.years}>
+        <Options all={years.map((year) => [year, words.sameMonths(year)])} />
+      </optgroup>
+      <optgroup label={words.currencies}>
+        <Options all={currencyOptions(currencies)} />
+      </optgroup>
+    </SelectField>
   )
 }
 

@@ -1,18 +1,20 @@
 import type { ComponentChildren } from 'preact'
 
-/** Button to the value before or after. */
-export function Step(props: {
+/** Round button with an icon. */
+export function IconButton(props: {
   label: string
-  isOff: boolean
+  class?: string
+  isOff?: boolean
+  isUntitled?: boolean
   onClick: () => void
   children: ComponentChildren
 }) {
   return (
     <button
       type="button"
-      class="plain round"
+      class={props.class ? `plain round ${props.class}` : 'plain round'}
       aria-label={props.label}
-      title={props.label}
+      title={props.isUntitled ? undefined : props.label}
       disabled={props.isOff}
       onClick={props.onClick}
     >
