@@ -143,7 +143,7 @@ function UnendedSession() {
   }, [secret])
   if (secret === undefined) return null
   return (
-    <p class="banner lost" role="status">
+    <p class="line banner lost" role="status">
       {icons.clock}
       <span>
         <strong>{texts.value.session.unended}</strong> {texts.value.session.unendedAgain}

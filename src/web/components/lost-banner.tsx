@@ -9,7 +9,7 @@ export function LostBanner() {
   if (!isOffline.value) return null
   const arrival = oldestArrival()
   return (
-    <p class="banner lost" role="status">
+    <p class="line banner lost" role="status">
       {icons.offline}
       <span>
         <strong>{words.lost}</strong> {arrival !== undefined && words.lastShown(formats.value.time(arrival))}{' '}

@@ -67,7 +67,7 @@ function DocumentRow({ document, names, onOpen, onChange }: ListProps & { docume
           </button>
         </h3>
         {invoice && <InvoiceLines invoice={invoice} />}
-        <p class="quiet">
+        <p class="quiet tiny">
           <bdi class="document-of">{partyNames(document, names).join(' · ')}</bdi>
           <span>{bytes(document.size)}</span>
         </p>

@@ -105,7 +105,7 @@ function ListHead({ received }: { received: LiveDocuments }) {
         <h2 id="received" tabIndex={-1}>
           {words.list}
         </h2>
-        <p class={failure ? 'live refusal' : 'live quiet'} role="status">
+        <p class={failure ? 'line small live refusal' : 'line small live quiet'} role="status">
           {state}
         </p>
       </div>

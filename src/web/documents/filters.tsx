@@ -90,7 +90,7 @@ export function Filters({
       </button>
       <div id={ids.filters} class={isOpen ? 'filters open' : 'filters'}>
         <InvoiceFilter choice={invoice} />
-        <label class="filter">
+        <label class="line small quiet filter">
           <span class="unseen">{words.state}</span>
           <select
             class="field"
@@ -201,7 +201,7 @@ function EntryFilter(props: {
 }) {
   const isKnown = props.value === 0 || props.choices.some(({ id }) => id === props.value)
   return (
-    <label class="filter">
+    <label class="line small quiet filter">
       <span>{props.label}</span>
       <select
         class="field"

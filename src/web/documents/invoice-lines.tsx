@@ -15,7 +15,7 @@ export function InvoiceLines({ invoice }: { invoice: DocumentInvoice }) {
   const read = isReadInvoice(invoice) ? invoice : undefined
   return (
     <>
-      <p class="invoice-line">
+      <p class="small invoice-line">
         <span>{'kind' in invoice ? invoiceKindText(invoice.kind) : pageTexts(INVOICES).belongs}</span>
         {read?.issuer && <bdi>{visibleText(read.issuer.name ?? read.issuer.id ?? '')}</bdi>}
         {read?.date && <span class="nowrap">{formats.value.day(read.date)}</span>}
@@ -24,7 +24,7 @@ export function InvoiceLines({ invoice }: { invoice: DocumentInvoice }) {
         )}
       </p>
       {marks.length > 0 && (
-        <p class="invoice-marks">
+        <p class="tiny invoice-marks">
           {marks.map(({ tone, text }) => (
             <span key={text} class={tone}>
               {TONE_ICONS[tone]}

@@ -47,7 +47,7 @@ export function ConversionOutcome(props: { request: ConversionRequest | undefine
   if (request && value) return <Answer key={path} request={request} value={value} day={day} />
   return (
     <div class="outcome" aria-busy={request !== undefined}>
-      <p class="result">{request ? <span class="awaited" /> : <span class="figure">{MISSING}</span>}</p>
+      <p class="line result">{request ? <span class="awaited" /> : <span class="figure">{MISSING}</span>}</p>
     </div>
   )
 }
@@ -65,7 +65,7 @@ function Answer({ request, value, day }: { request: ConversionRequest; value: Co
     })
   return (
     <div class="outcome" aria-live="polite" aria-busy={false}>
-      <p class="result">
+      <p class="line result">
         <output>
           <SignedFigure value={result} format={formats.value.result} unit={target} />
         </output>

@@ -75,7 +75,7 @@ function DayPicker({ choice }: { choice: DateChoice }) {
   const isOff = error !== undefined
   return (
     <>
-      <div class="day-picker">
+      <div class="line day-picker">
         <IconButton
           label={words.previous}
           isOff={isOff || day <= first}

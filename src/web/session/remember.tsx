@@ -10,7 +10,7 @@ export function Remember({
   onChange: (value: boolean) => void
 }) {
   return (
-    <label class="remember">
+    <label class="line remember">
       <input
         type="checkbox"
         checked={isChecked}

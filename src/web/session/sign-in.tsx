@@ -16,7 +16,7 @@ export function SignIn({ onCancel }: { onCancel: () => void }) {
   return (
     <>
       {isEnded ? (
-        <p class="banner ended" role="status">
+        <p class="line banner ended" role="status">
           {icons.clock}
           <span>
             {endText(end)} {words.ended.preserved}

@@ -134,7 +134,7 @@ function Clave({ clave }: { clave: string }) {
   const words = pageTexts(DOCUMENT).invoice
   return (
     <DocumentFact name={words.clave} isWide>
-      <span class="clave">
+      <span class="line clave">
         <code>
           {claveGroups(clave).map((group, index) => (
             <Fragment key={index}>

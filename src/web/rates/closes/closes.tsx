@@ -140,7 +140,7 @@ function YearPicker({ year, first, today }: { year: string; first: string; today
   const setYear = (to: number) => setView({ year: String(to) === lastClosedYear(today) ? '' : String(to) })
   const all = Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(last) - index)
   return (
-    <div class="day-picker">
+    <div class="line day-picker">
       <IconButton label={words.previous} isOff={year <= first} onClick={() => setYear(Number(year) - 1)}>
         {icons.previous}
       </IconButton>

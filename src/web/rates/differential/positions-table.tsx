@@ -82,7 +82,7 @@ export function PositionsTable(props: {
         <NetFoot list={list} differences={differences} />
       </table>
       {limit < list.length && (
-        <div class="table-foot">
+        <div class="line quiet table-foot">
           <span>{listWords.drawn(count(limit), count(list.length))}</span>
           <button type="button" class="button" onClick={more}>
             {listWords.more}

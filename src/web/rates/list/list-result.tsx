@@ -75,7 +75,7 @@ export function ListResult(props: ResultProps & { series: readonly Series[]; isB
         <ResultTable {...props} outcomes={outcomes.slice(0, drawn)} />
       )}
       {limit < outcomes.length && (
-        <div class="table-foot">
+        <div class="line quiet table-foot">
           <span>{words.drawn(count(limit), count(outcomes.length))}</span>
           <button type="button" class="button" onClick={more}>
             {words.more}

@@ -53,7 +53,7 @@ export function HistoryTable(props: {
         </table>
       </Scroller>
       {isOpen && (
-        <p class="table-foot">
+        <p class="line quiet table-foot">
           {history.rows(count(visibleCount), count(days.length))}
           {visibleCount < days.length && (
             <button type="button" class="button" onClick={() => setRows(rows * 2)}>
