@@ -108,7 +108,7 @@ function PasteErrors({ badRows, bounds }: { badRows: readonly PastedRow[]; bound
   const { count } = formats.value
   if (badRows.length === 0) return null
   return (
-    <div class="paste-errors" role="status">
+    <div class="small paste-errors" role="status">
       <p class="refusal">
         {words.badRows} {count(badRows.length)}
       </p>
