@@ -4,27 +4,24 @@ import { checkId, isEmptyValue } from '../../domain/documents/uploads/checks.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { authorizedToken, tokenAccess } from '../access/auth.ts'
-import { Integer } from '../endpoint/answers/shapes.ts'
+import { Integer, titledObject } from '../endpoint/answers/shapes.ts'
 import { readWholeBody } from '../endpoint/body.ts'
 import { type AnyEndpoint, freshReply, post } from '../endpoint/endpoint.ts'
 import { parseFields } from '../endpoint/fields.ts'
 
-const AgentsBody = v.pipe(
-  v.object({ company_id: Integer, code: v.pipe(v.string(), v.minLength(1)) }),
-  v.title('AgentsOfCompany'),
-)
+const AgentsBody = titledObject('AgentsOfCompany', {
+  company_id: Integer,
+  code: v.pipe(v.string(), v.minLength(1)),
+})
 
-const AgentsOut = v.pipe(
-  v.object({
-    status: v.literal('success'),
-    company_id: Integer,
-    company_name: v.string(),
-    service_code: v.string(),
-    agents: v.array(v.object({ id: Integer, name: v.string(), description: v.string() })),
-    total_agents: Integer,
-  }),
-  v.title('ActiveAgents'),
-)
+const AgentsOut = titledObject('ActiveAgents', {
+  status: v.literal('success'),
+  company_id: Integer,
+  company_name: v.string(),
+  service_code: v.string(),
+  agents: v.array(v.object({ id: Integer, name: v.string(), description: v.string() })),
+  total_agents: Integer,
+})
 
 export function agentsEndpoints(db: ReadDb): AnyEndpoint[] {
   return [

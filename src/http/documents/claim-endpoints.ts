@@ -30,7 +30,7 @@ import { toInteger } from '../../formats/json/value.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { authorizedToken, tokenAccess } from '../access/auth.ts'
-import { Instant, Integer } from '../endpoint/answers/shapes.ts'
+import { Instant, Integer, titledObject, withDescription } from '../endpoint/answers/shapes.ts'
 import { readWholeBody } from '../endpoint/body.ts'
 import { type AnyEndpoint, freshReply, post } from '../endpoint/endpoint.ts'
 import { parseFields } from '../endpoint/fields.ts'
@@ -51,62 +51,51 @@ const OptionalInteger = ({ least, most, otherwise }: Bounds, description: string
     v.pipe(v.number(), v.integer(), v.minValue(least), v.maxValue(most), v.description(description)),
     otherwise,
   )
-const ClaimId = v.pipe(v.string(), v.description('As the claim was answered'))
+const ClaimId = withDescription(v.string(), 'As the claim was answered')
 const status = v.literal('success')
 
-const ClaimBody = v.pipe(
-  v.object({
-    agent_id: v.optional(v.pipe(Integer, v.description('May be left out by a token of one agent'))),
-    agent_ids: v.optional(
-      v.pipe(
-        v.array(Integer),
-        v.minLength(1),
-        v.maxLength(MOST_AGENTS),
-        v.description(
-          'In place of agent_id: agents of one company, whose documents are claimed in one order',
-        ),
-      ),
+const ClaimBody = titledObject('Claim', {
+  agent_id: v.optional(withDescription(Integer, 'May be left out by a token of one agent')),
+  agent_ids: v.optional(
+    v.pipe(
+      v.array(Integer),
+      v.minLength(1),
+      v.maxLength(MOST_AGENTS),
+      v.description('In place of agent_id: agents of one company, whose documents are claimed in one order'),
     ),
-    limit: OptionalInteger(LIMIT, 'How many documents at most'),
-    lease_seconds: OptionalInteger(LEASE, 'For how long they are held'),
-    wait: OptionalInteger(WAIT, 'How many seconds to wait for a first document where there is none'),
-  }),
-  v.title('Claim'),
-)
+  ),
+  limit: OptionalInteger(LIMIT, 'How many documents at most'),
+  lease_seconds: OptionalInteger(LEASE, 'For how long they are held'),
+  wait: OptionalInteger(WAIT, 'How many seconds to wait for a first document where there is none'),
+})
 
-const ClaimOut = v.pipe(
-  v.object({
-    status,
-    documents: v.array(
-      v.object({
-        ...DocumentOut.entries,
-        invoice: v.exactOptional(InvoiceOut),
-        mail: v.exactOptional(MailOut),
-        claim_id: v.string(),
-        lease_until: Instant,
-      }),
-    ),
-  }),
-  v.title('Claimed'),
-)
+const ClaimOut = titledObject('Claimed', {
+  status,
+  documents: v.array(
+    v.object({
+      ...DocumentOut.entries,
+      invoice: v.exactOptional(InvoiceOut),
+      mail: v.exactOptional(MailOut),
+      claim_id: v.string(),
+      lease_until: Instant,
+    }),
+  ),
+})
 
 const RESULT_ABOUT = `What the worker hands back: JSON of at most ${LARGEST_RESULT.http} bytes, kept to the letter`
 
-const FinishBody = v.pipe(
-  v.object({
-    claim_id: ClaimId,
-    outcome: v.picklist(['done', 'failed']),
-    note: v.optional(v.pipe(v.string(), v.maxLength(LONGEST_NOTE))),
-    result: v.optional(v.pipe(v.any(), v.description(RESULT_ABOUT))),
-  }),
-  v.title('Finish'),
-)
+const FinishBody = titledObject('Finish', {
+  claim_id: ClaimId,
+  outcome: v.picklist(['done', 'failed']),
+  note: v.optional(v.pipe(v.string(), v.maxLength(LONGEST_NOTE))),
+  result: v.optional(withDescription(v.any(), RESULT_ABOUT)),
+})
 
-const ExtendBody = v.pipe(
-  v.object({ claim_id: ClaimId, lease_seconds: OptionalInteger(LEASE, 'From now on') }),
-  v.title('Extend'),
-)
-const ReleaseBody = v.pipe(v.object({ claim_id: ClaimId }), v.title('Release'))
+const ExtendBody = titledObject('Extend', {
+  claim_id: ClaimId,
+  lease_seconds: OptionalInteger(LEASE, 'From now on'),
+})
+const ReleaseBody = titledObject('Release', { claim_id: ClaimId })
 const RowOut = v.object({ status, document: DocumentOut })
 
 export function claimEndpoints({

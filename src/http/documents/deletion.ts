@@ -7,24 +7,19 @@ import type { Blobs } from '../../store/blobs/blobs.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import type { Clock } from '../../values/dates.ts'
 import { authorizedToken, requestActor, tokenAccess } from '../access/auth.ts'
-import { Integer } from '../endpoint/answers/shapes.ts'
+import { Integer, titledObject, withDescription } from '../endpoint/answers/shapes.ts'
 import { type AnyEndpoint, freshReply, remove } from '../endpoint/endpoint.ts'
 import { idParam } from '../endpoint/params.ts'
 
-const Out = v.pipe(
-  v.object({
-    status: v.literal('success'),
-    id: Integer,
-    content: v.pipe(
-      v.picklist(['deleted', 'kept']),
-      v.description(
-        'kept: another document has the same bytes, or they were lost before. deleted: no document has them any more; ' +
-          'where several servers share the store, it is removed from there days later',
-      ),
-    ),
-  }),
-  v.title('Deleted'),
-)
+const Out = titledObject('Deleted', {
+  status: v.literal('success'),
+  id: Integer,
+  content: withDescription(
+    v.picklist(['deleted', 'kept']),
+    'kept: another document has the same bytes, or they were lost before. deleted: no document has them any more; ' +
+      'where several servers share the store, it is removed from there days later',
+  ),
+})
 
 /** Beside the contract: a token that may can delete a document for good (decisions 3.17). */
 export function deletionEndpoint({

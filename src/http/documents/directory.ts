@@ -5,7 +5,7 @@ import type { PageRequest } from '../../domain/documents/page-request.ts'
 import { type ListPage, listAgents, listCompanies, listOwners } from '../../domain/documents/queries.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { authorizedToken, tokenAccess } from '../access/auth.ts'
-import { Integer } from '../endpoint/answers/shapes.ts'
+import { Integer, titledObject, withDescription } from '../endpoint/answers/shapes.ts'
 import { type AnyEndpoint, freshReply, get, type Reply } from '../endpoint/endpoint.ts'
 import { ASCENDING_PARAMETERS, nextCursor, parsePage } from '../endpoint/pages.ts'
 import { idParam } from '../endpoint/params.ts'
@@ -14,47 +14,38 @@ import { loadPlainText } from './agents.ts'
 const pageFields = { next_after: Integer, has_more: v.boolean() }
 const status = v.literal('success')
 
-const CompaniesOut = v.pipe(
-  v.object({
-    status,
-    companies: v.array(v.object({ id: Integer, name: v.string() })),
-    ...pageFields,
-  }),
-  v.title('CompanyPage'),
-)
+const CompaniesOut = titledObject('CompanyPage', {
+  status,
+  companies: v.array(v.object({ id: Integer, name: v.string() })),
+  ...pageFields,
+})
 
-const AgentsOut = v.pipe(
-  v.object({
-    status,
-    company_id: Integer,
-    agents: v.array(
-      v.object({
-        id: Integer,
-        name: v.string(),
-        description: v.pipe(v.string(), v.description('As plain text')),
-        active: v.pipe(v.boolean(), v.description('Only an active one can be given documents')),
-      }),
-    ),
-    ...pageFields,
-  }),
-  v.title('AgentPage'),
-)
+const AgentsOut = titledObject('AgentPage', {
+  status,
+  company_id: Integer,
+  agents: v.array(
+    v.object({
+      id: Integer,
+      name: v.string(),
+      description: withDescription(v.string(), 'As plain text'),
+      active: withDescription(v.boolean(), 'Only an active one can be given documents'),
+    }),
+  ),
+  ...pageFields,
+})
 
-const OwnersOut = v.pipe(
-  v.object({
-    status,
-    company_id: Integer,
-    owners: v.array(
-      v.object({
-        id: Integer,
-        name: v.string(),
-        company_id: v.pipe(v.nullable(Integer), v.description('null: it may own documents of any company')),
-      }),
-    ),
-    ...pageFields,
-  }),
-  v.title('OwnerPage'),
-)
+const OwnersOut = titledObject('OwnerPage', {
+  status,
+  company_id: Integer,
+  owners: v.array(
+    v.object({
+      id: Integer,
+      name: v.string(),
+      company_id: withDescription(v.nullable(Integer), 'null: it may own documents of any company'),
+    }),
+  ),
+  ...pageFields,
+})
 
 const params = v.object({ id: idParam('Id of the company') })
 const query = v.object(ASCENDING_PARAMETERS)

@@ -3,7 +3,7 @@
 
 import * as v from 'valibot'
 import { isJsonObject } from '../../values/json-object.ts'
-import { Hint, Integer } from '../endpoint/answers/shapes.ts'
+import { Hint, Integer, withDescription } from '../endpoint/answers/shapes.ts'
 import type { ErrorShape } from '../endpoint/error-shape.ts'
 
 /** Faults of an upload: the first 1,000, and their count. */
@@ -11,8 +11,8 @@ const DocumentFaultOut = v.object({
   index: Integer,
   field: v.picklist(['name', 'mimetype', 'base64', 'content', 'clave']),
   message: v.string(),
-  document_id: v.optional(v.pipe(Integer, v.description('Document that the invoice is a copy of'))),
-  same_content: v.optional(v.pipe(v.boolean(), v.description('False: its bytes differ from that document'))),
+  document_id: v.optional(withDescription(Integer, 'Document that the invoice is a copy of')),
+  same_content: v.optional(withDescription(v.boolean(), 'False: its bytes differ from that document')),
 })
 
 const ErrorOut = v.pipe(

@@ -9,78 +9,72 @@ import { requireDocument } from '../../domain/documents/queries.ts'
 import type { Summaries } from '../../domain/documents/summary.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { authorizedToken, requestActor, tokenAccess } from '../access/auth.ts'
-import { Instant, Integer } from '../endpoint/answers/shapes.ts'
+import { Instant, Integer, titledObject, withDescription } from '../endpoint/answers/shapes.ts'
 import { type AnyEndpoint, freshReply, get, post } from '../endpoint/endpoint.ts'
 import { idParam } from '../endpoint/params.ts'
 import { DocumentOut } from '../listings/document-shape.ts'
 
-const about = <S extends v.GenericSchema>(schema: S, description: string) =>
-  v.pipe(schema, v.metadata({ description }))
-
 const FIGURES = {
-  waiting: about(Integer, 'New, or claimed with a lease that is over'),
-  oldest_waiting_at: about(v.nullable(Instant), 'When the oldest of them arrived'),
-  working: about(Integer, 'Claimed, with a lease that is not over'),
-  working_since: about(v.nullable(Instant), 'When the oldest of these claims was made; null: unknown too'),
-  failed: about(Integer, 'Failed, on any day'),
-  failed_today: about(Integer, 'Of them those that failed today, in Costa Rica'),
-  last_failed_at: about(v.nullable(Instant), 'When a document failed last; null: none is failed'),
-  done_today: about(Integer, 'Done today, in Costa Rica'),
-  median_seconds_today: about(
+  waiting: withDescription(Integer, 'New, or claimed with a lease that is over'),
+  oldest_waiting_at: withDescription(v.nullable(Instant), 'When the oldest of them arrived'),
+  working: withDescription(Integer, 'Claimed, with a lease that is not over'),
+  working_since: withDescription(
+    v.nullable(Instant),
+    'When the oldest of these claims was made; null: unknown too',
+  ),
+  failed: withDescription(Integer, 'Failed, on any day'),
+  failed_today: withDescription(Integer, 'Of them those that failed today, in Costa Rica'),
+  last_failed_at: withDescription(v.nullable(Instant), 'When a document failed last; null: none is failed'),
+  done_today: withDescription(Integer, 'Done today, in Costa Rica'),
+  median_seconds_today: withDescription(
     v.nullable(Integer),
     'Of those done today the median from arrival to end; from ten minutes on in whole minutes',
   ),
-  stored: about(Integer, 'In any state'),
-  bytes: about(Integer, 'The sum of their sizes'),
-  last_claim: about(
+  stored: withDescription(Integer, 'In any state'),
+  bytes: withDescription(Integer, 'The sum of their sizes'),
+  last_claim: withDescription(
     v.nullable(v.object({ at: Instant, by: v.nullable(v.string()) })),
     'When, and with which token, a document was claimed last',
   ),
-  changed: about(Integer, 'Rises with each arrival, event and deletion'),
+  changed: withDescription(Integer, 'Rises with each arrival, event and deletion'),
 }
 
-const SummaryOut = v.pipe(
-  v.object({
-    ...FIGURES,
-    agents: v.exactOptional(
-      about(
-        v.array(v.object({ agent_id: Integer, company_id: Integer, agent: v.string(), ...FIGURES })),
-        'With by=agent: each agent, by id; at most 200',
-      ),
+const SummaryOut = titledObject('DocumentSummary', {
+  ...FIGURES,
+  agents: v.exactOptional(
+    withDescription(
+      v.array(v.object({ agent_id: Integer, company_id: Integer, agent: v.string(), ...FIGURES })),
+      'With by=agent: each agent, by id; at most 200',
     ),
-    has_more: v.exactOptional(about(v.boolean(), 'With by=agent: there are more agents')),
-  }),
-  v.title('DocumentSummary'),
-)
+  ),
+  has_more: v.exactOptional(withDescription(v.boolean(), 'With by=agent: there are more agents')),
+})
 
-const EventsOut = v.pipe(
-  v.object({
-    events: v.array(
-      v.object({
-        at: Instant,
-        event: about(
-          v.picklist(['created', 'claimed', 'released', 'expired', 'done', 'failed', 'retried']),
-          'expired: the lease was over, and at is when another claim followed',
+const EventsOut = titledObject('DocumentEvents', {
+  events: v.array(
+    v.object({
+      at: Instant,
+      event: withDescription(
+        v.picklist(['created', 'claimed', 'released', 'expired', 'done', 'failed', 'retried']),
+        'expired: the lease was over, and at is when another claim followed',
+      ),
+      by: withDescription(
+        v.nullable(v.string()),
+        'Name of the token, or of a user of the command line, or mail: and that of a mailbox; null: unknown',
+      ),
+      via: v.nullable(v.picklist(['key', 'token', 'cli', 'server'])),
+      person: v.exactOptional(withDescription(v.string(), 'The person who used the token')),
+      attempt: v.exactOptional(withDescription(Integer, 'Number of the claim')),
+      note: v.exactOptional(withDescription(v.string(), 'Note of the outcome')),
+      result: v.exactOptional(
+        withDescription(
+          v.object({ size: Integer, sha256: v.string() }),
+          'Bytes and SHA-256 of the result of the outcome',
         ),
-        by: about(
-          v.nullable(v.string()),
-          'Name of the token, or of a user of the command line, or mail: and that of a mailbox; null: unknown',
-        ),
-        via: v.nullable(v.picklist(['key', 'token', 'cli', 'server'])),
-        person: v.exactOptional(about(v.string(), 'The person who used the token')),
-        attempt: v.exactOptional(about(Integer, 'Number of the claim')),
-        note: v.exactOptional(about(v.string(), 'Note of the outcome')),
-        result: v.exactOptional(
-          about(
-            v.object({ size: Integer, sha256: v.string() }),
-            'Bytes and SHA-256 of the result of the outcome',
-          ),
-        ),
-      }),
-    ),
-  }),
-  v.title('DocumentEvents'),
-)
+      ),
+    }),
+  ),
+})
 
 export function summaryEndpoints({
   reads,
@@ -102,7 +96,7 @@ export function summaryEndpoints({
         company_id: v.optional(idParam('Only those of this company')),
         agent_id: v.optional(idParam('Only those for this agent')),
         by: v.optional(
-          v.pipe(v.picklist(['agent'], 'must be agent'), v.description('agent: the same for each agent too')),
+          withDescription(v.picklist(['agent'], 'must be agent'), 'agent: the same for each agent too'),
         ),
       }),
       answer: SummaryOut,

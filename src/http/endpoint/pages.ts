@@ -3,6 +3,7 @@
 
 import * as v from 'valibot'
 import type { PageRequest } from '../../domain/documents/page-request.ts'
+import { withDescription } from './answers/shapes.ts'
 import { invalidParameters } from './error-shape.ts'
 import { cursorParam, LimitParam, waitParam } from './params.ts'
 
@@ -20,9 +21,9 @@ export const ASCENDING_PARAMETERS = {
 export const PAGE_PARAMETERS = {
   limit: ASCENDING_PARAMETERS.limit,
   order: v.optional(
-    v.pipe(
+    withDescription(
       v.picklist(['asc', 'desc'], 'must be asc or desc'),
-      v.metadata({ description: 'asc: from the oldest on; desc: from the newest back' }),
+      'asc: from the oldest on; desc: from the newest back',
     ),
     'asc',
   ),

@@ -6,6 +6,7 @@ import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { AppError } from '../../runtime/errors.ts'
 import { type IsoDate, isIsoDate, utcInstant } from '../../values/dates.ts'
 import { positiveAmount, ROUNDING_MODES, type RoundingRule } from '../../values/decimal.ts'
+import { withDescription } from './answers/shapes.ts'
 import { invalidParameters, type ValidationItem } from './error-shape.ts'
 
 // Keys are the `type` of a 422 item.
@@ -60,9 +61,9 @@ export const IndicatorParam = v.pipe(
   v.check((text) => /^([1-9]\d{0,9}|[a-z][a-z-]{0,39})$/i.test(text), FAULTS.indicator),
 )
 
-export const IndicatorKindParam = v.pipe(
+export const IndicatorKindParam = withDescription(
   v.picklist(['interest', 'exchange', 'amount', 'index', 'counter', 'other'], FAULTS.indicator_kind),
-  v.metadata({ description: 'Only those of this kind' }),
+  'Only those of this kind',
 )
 
 export const EntityParam = v.pipe(
@@ -81,13 +82,10 @@ export const AsOfParam = v.pipe(
   v.check((text) => text !== '', FAULTS.instant),
 )
 
-export const RevisionKindParam = v.pipe(
+export const RevisionKindParam = withDescription(
   v.picklist(['correction', 'refined', 'discarded'], FAULTS.revision_kind),
-  v.metadata({
-    description:
-      'correction: the source changed a value; refined: a rounded value got the digits it stood for; discarded: an ' +
-      'operator removed a value of a day that was yet to come',
-  }),
+  'correction: the source changed a value; refined: a rounded value got the digits it stood for; discarded: an ' +
+    'operator removed a value of a day that was yet to come',
 )
 
 export const CurrencyParam = currencyParam('Currency code, three letters in any case')
@@ -125,26 +123,26 @@ export const DigestParam = v.pipe(
   v.regex(/^[\da-f]{64}$/, FAULTS.sha256),
 )
 
-export const EveryParam = v.pipe(
+export const EveryParam = withDescription(
   v.picklist(['day', 'week', 'month', 'quarter', 'year'], FAULTS.every),
-  v.metadata({ description: 'One point for each of these; weeks begin on Monday' }),
+  'One point for each of these; weeks begin on Monday',
 )
 
-export const StatParam = v.pipe(
+export const StatParam = withDescription(
   v.picklist([...STATS, 'all'], FAULTS.stat),
-  v.metadata({ description: 'What of the points of its days a longer period has' }),
+  'What of the points of its days a longer period has',
 )
 
 /** For prices of a day. */
-export const PriceEveryParam = v.pipe(
+export const PriceEveryParam = withDescription(
   v.picklist(['day'], 'must be day: a longer period has no price'),
-  v.metadata({ description: 'One price for each day with a point' }),
+  'One price for each day with a point',
 )
 
 /** The same without `all`, for tools of agents. */
-export const SingleStatParam = v.pipe(
+export const SingleStatParam = withDescription(
   v.picklist(STATS, FAULTS.single_stat),
-  v.metadata({ description: 'What of the points of its days a longer period has' }),
+  'What of the points of its days a longer period has',
 )
 
 export const DialectParam = v.pipe(
@@ -160,14 +158,14 @@ export const DialectParam = v.pipe(
 /** Synonym of a parameter: accepted, but not in OpenAPI. */
 export const DialectSynonymParam = v.pipe(DialectParam, v.metadata({ synonym: true }))
 
-export const DecimalSignParam = v.pipe(
+export const DecimalSignParam = withDescription(
   v.picklist(['.', ','], FAULTS.decimal_sign),
-  v.metadata({ description: 'The decimal sign of CSV, without a dialect' }),
+  'The decimal sign of CSV, without a dialect',
 )
 
-export const SeparatorParam = v.pipe(
+export const SeparatorParam = withDescription(
   v.picklist([',', ';', '\t'], FAULTS.separator),
-  v.metadata({ description: 'What separates the cells of CSV, without a dialect' }),
+  'What separates the cells of CSV, without a dialect',
 )
 
 export const LimitParam = v.pipe(
@@ -187,9 +185,9 @@ export const DecimalsParam = v.pipe(
   v.transform(Number),
 )
 
-export const RoundingParam = v.pipe(
+export const RoundingParam = withDescription(
   v.picklist(ROUNDING_MODES, FAULTS.rounding),
-  v.metadata({ description: 'How the result is rounded to `decimals`; half-up without it' }),
+  'How the result is rounded to `decimals`; half-up without it',
 )
 
 const NAME_OF_FAULT = new Map<string, string>(Object.entries(FAULTS).map(([name, text]) => [text, name]))

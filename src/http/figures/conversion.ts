@@ -13,6 +13,8 @@ import {
   Pair,
   RateTypeOut,
   Rounding,
+  titledObject,
+  withDescription,
 } from '../endpoint/answers/shapes.ts'
 import {
   AmountParam,
@@ -37,43 +39,38 @@ export const CONVERSION = {
   rounding: v.optional(RoundingParam),
 }
 
-export const ConversionOut = v.pipe(
-  v.object({
-    provider: v.string(),
-    rate_date: Day,
-    rate_type: RateTypeOut,
-    from_currency: v.string(),
-    to_currency: v.string(),
-    amount: DecimalText,
-    rate: DecimalText,
-    result: DecimalText,
-    path: v.pipe(v.string(), v.metadata({ examples: ['JPY -> USD -> CRC'] })),
-    via_pivot: v.boolean(),
-    rounded_to: Rounding,
-    legs: v.optional(
-      v.pipe(
-        v.array(
-          v.object({
-            series_id: Integer,
-            pair: Pair,
-            rate_type: RateTypeOut,
-            rate_date: Day,
-            value: DecimalText,
-            inverse: v.pipe(v.boolean(), v.metadata({ description: 'Whether the value was divided by' })),
-            rounded_to: Rounding,
-            covered_to: LastCoveredDay,
-          }),
-        ),
-        v.metadata({
-          description: 'The published values that the rate was computed from, with details=true',
+export const ConversionOut = titledObject('Conversion', {
+  provider: v.string(),
+  rate_date: Day,
+  rate_type: RateTypeOut,
+  from_currency: v.string(),
+  to_currency: v.string(),
+  amount: DecimalText,
+  rate: DecimalText,
+  result: DecimalText,
+  path: v.pipe(v.string(), v.metadata({ examples: ['JPY -> USD -> CRC'] })),
+  via_pivot: v.boolean(),
+  rounded_to: Rounding,
+  legs: v.optional(
+    withDescription(
+      v.array(
+        v.object({
+          series_id: Integer,
+          pair: Pair,
+          rate_type: RateTypeOut,
+          rate_date: Day,
+          value: DecimalText,
+          inverse: withDescription(v.boolean(), 'Whether the value was divided by'),
+          rounded_to: Rounding,
+          covered_to: LastCoveredDay,
         }),
       ),
+      'The published values that the rate was computed from, with details=true',
     ),
-    future: FutureOut,
-    as_of: AsOfOut,
-  }),
-  v.title('Conversion'),
-)
+  ),
+  future: FutureOut,
+  as_of: AsOfOut,
+})
 
 export type ConversionQuery = {
   provider: string

@@ -3,13 +3,12 @@
 
 import * as v from 'valibot'
 import { addDays, type IsoDate } from '../../values/dates.ts'
+import { withDescription } from '../endpoint/answers/shapes.ts'
 
 /** Requested day. An answer about a day after today depends on today. */
 export type RequestedDay = { day: IsoDate; today?: IsoDate }
 
-export const FutureOut = v.optional(
-  v.pipe(v.literal(true), v.metadata({ description: 'There when `on` is after tomorrow' })),
-)
+export const FutureOut = v.optional(withDescription(v.literal(true), 'There when `on` is after tomorrow'))
 
 /** Returns the requested day, without `on` today. */
 export function requestedDay(on: IsoDate | undefined, today: IsoDate): RequestedDay {

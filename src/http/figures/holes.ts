@@ -2,18 +2,15 @@
 
 import * as v from 'valibot'
 import type { Interval } from '../../values/intervals.ts'
-import { Day } from '../endpoint/answers/shapes.ts'
+import { Day, withDescription } from '../endpoint/answers/shapes.ts'
 
 const MAX_INTERVALS = 20
 
 export const HolesOut = v.optional(
-  v.pipe(
+  withDescription(
     v.nullable(v.array(v.object({ from: Day, to: Day }))),
-    v.metadata({
-      description:
-        'Days of the range that were not synchronized, absent without any; null: with as_of before the record of them. ' +
-        'Of a pair also days before the range, over which a value would be carried to a day of it',
-    }),
+    'Days of the range that were not synchronized, absent without any; null: with as_of before the record of them. ' +
+      'Of a pair also days before the range, over which a value would be carried to a day of it',
   ),
 )
 

@@ -5,24 +5,21 @@ import { type ChangeLogLimits, isChangeLogLimits } from '../../domain/rates/hist
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Interval } from '../../values/intervals.ts'
-import { Hint, Instant, Integer } from '../endpoint/answers/shapes.ts'
+import { Hint, Instant, Integer, titledObject, withDescription } from '../endpoint/answers/shapes.ts'
 import type { ErrorShape } from '../endpoint/error-shape.ts'
 import { holesHeaders } from './holes.ts'
 
-const HTTPValidationError = v.pipe(
-  v.object({
-    detail: v.array(
-      v.object({
-        loc: v.array(v.union([v.string(), Integer])),
-        msg: v.string(),
-        type: v.string(),
-        input: v.optional(v.any()),
-        ctx: v.optional(v.looseObject({})),
-      }),
-    ),
-  }),
-  v.title('HTTPValidationError'),
-)
+const HTTPValidationError = titledObject('HTTPValidationError', {
+  detail: v.array(
+    v.object({
+      loc: v.array(v.union([v.string(), Integer])),
+      msg: v.string(),
+      type: v.string(),
+      input: v.optional(v.any()),
+      ctx: v.optional(v.looseObject({})),
+    }),
+  ),
+})
 
 export const TEXT_TYPE = 'text/plain; charset=utf-8'
 
@@ -57,25 +54,22 @@ export const RATES_ERRORS: ErrorShape = {
     const { from, to, day: on, asOf, provider } = advice
     return conversionPath({ amount: '1', from, to, on, ...(asOf !== undefined && { as_of: asOf }) }, provider)
   },
-  schema: v.pipe(
-    v.object({
-      detail: v.string(),
-      hint: Hint,
-      see: v.optional(
-        v.pipe(v.string(), v.description('Of /rates/latest: the path that has this pair on the same day')),
+  schema: titledObject('HTTPError', {
+    detail: v.string(),
+    hint: Hint,
+    see: v.optional(
+      withDescription(v.string(), 'Of /rates/latest: the path that has this pair on the same day'),
+    ),
+    gap: v.optional(
+      withDescription(
+        v.object({ from: Instant, to: Instant }),
+        'Of statements and batches: `as_of` is in this gap of the record',
       ),
-      gap: v.optional(
-        v.pipe(
-          v.object({ from: Instant, to: Instant }),
-          v.description('Of statements and batches: `as_of` is in this gap of the record'),
-        ),
-      ),
-      record_from: v.optional(
-        v.pipe(Instant, v.description('Of statements and batches: `as_of` is before the record')),
-      ),
-    }),
-    v.title('HTTPError'),
-  ),
+    ),
+    record_from: v.optional(
+      withDescription(Instant, 'Of statements and batches: `as_of` is before the record'),
+    ),
+  }),
   invalid: HTTPValidationError,
 }
 

@@ -3,6 +3,7 @@
 import * as v from 'valibot'
 import type { InvoiceKind } from '../../formats/invoices/kinds.ts'
 import type { InvoiceFilter } from '../../store/documents/invoice-search.ts'
+import { withDescription } from '../endpoint/answers/shapes.ts'
 import { invalidParameters } from '../endpoint/error-shape.ts'
 import { dateParam } from '../endpoint/params.ts'
 
@@ -41,9 +42,9 @@ export const INVOICE_PARAMETERS = {
     ),
   ),
   kind: v.optional(
-    v.pipe(
+    withDescription(
       v.picklist(INVOICE_KINDS, `must be one of ${INVOICE_KINDS.join(', ')}`),
-      v.description('Only invoices of this kind'),
+      'Only invoices of this kind',
     ),
   ),
   issued_from: v.optional(dateParam('Only invoices of this day or later, by their own date')),

@@ -11,7 +11,7 @@ import type { Log } from '../../runtime/log.ts'
 import type { AuthorizedToken, Keyring } from '../access/auth.ts'
 import { baseMediaType } from '../endpoint/answers/forms.ts'
 import { nodeContext } from '../endpoint/answers/send.ts'
-import { Integer } from '../endpoint/answers/shapes.ts'
+import { Integer, titledObject } from '../endpoint/answers/shapes.ts'
 import type { Api } from '../endpoint/api.ts'
 import { readWholeBody } from '../endpoint/body.ts'
 import { post, type Reply } from '../endpoint/endpoint.ts'
@@ -51,15 +51,12 @@ const RequestMessage = v.looseObject({
   params: v.optional(v.looseObject({})),
 })
 const errorEntries = { code: Integer, message: v.string(), data: v.optional(v.any()) }
-const McpAnswer = v.pipe(
-  v.object({
-    jsonrpc: v.literal('2.0'),
-    id: v.nullable(v.union([v.string(), Integer])),
-    result: v.optional(v.looseObject({})),
-    error: v.optional(v.object(errorEntries)),
-  }),
-  v.title('McpAnswer'),
-)
+const McpAnswer = titledObject('McpAnswer', {
+  jsonrpc: v.literal('2.0'),
+  id: v.nullable(v.union([v.string(), Integer])),
+  result: v.optional(v.looseObject({})),
+  error: v.optional(v.object(errorEntries)),
+})
 
 /** HTTP errors are JSON-RPC errors with the status as code, which is outside the ranges that JSON-RPC and MCP reserve. */
 const ERRORS: ErrorShape = {

@@ -6,7 +6,7 @@ import { MAX_TRIES } from '../../domain/hooks/attempts.ts'
 import { ATTEMPT_MS } from '../../domain/hooks/post.ts'
 import { type HookEvent, MAX_IDS, messageBody } from '../../domain/hooks/queued-events.ts'
 import { signatureHeader } from '../../domain/hooks/seal.ts'
-import { Day, Instant, Integer } from '../endpoint/answers/shapes.ts'
+import { Day, Instant, Integer, titledObject, withDescription } from '../endpoint/answers/shapes.ts'
 import type { Tag } from '../endpoint/endpoint.ts'
 import messages from './messages.json' with { type: 'json' }
 import type { JsonSchema, Schemas } from './schemas.ts'
@@ -24,13 +24,10 @@ const Party = {
 const Outcome = v.object({
   ...Party,
   has_result: v.optional(
-    v.pipe(
-      v.literal(true),
-      v.description('A worker returned a result: /api/v1/documents/{id}/result has it'),
-    ),
+    withDescription(v.literal(true), 'A worker returned a result: /api/v1/documents/{id}/result has it'),
   ),
 })
-const Run = { provider: v.string(), run_id: v.pipe(Integer, v.description('Its id in /api/v1/sync/runs')) }
+const Run = { provider: v.string(), run_id: withDescription(Integer, 'Its id in /api/v1/sync/runs') }
 
 const WEBHOOKS: Readonly<Record<HookEvent | 'test', Webhook>> = {
   'document.created': {
@@ -62,9 +59,9 @@ const WEBHOOKS: Readonly<Record<HookEvent | 'test', Webhook>> = {
       'RatesPublishedMessage',
       v.object({
         ...Run,
-        from: v.pipe(Day, v.description('The first completed day')),
-        to: v.pipe(Day, v.description('The last completed day')),
-        days: v.pipe(v.array(Day), v.description('The newest 500 completed days, oldest first')),
+        from: withDescription(Day, 'The first completed day'),
+        to: withDescription(Day, 'The last completed day'),
+        days: withDescription(v.array(Day), 'The newest 500 completed days, oldest first'),
       }),
     ),
   },
@@ -77,16 +74,16 @@ const WEBHOOKS: Readonly<Record<HookEvent | 'test', Webhook>> = {
       'RatesCorrectedMessage',
       v.object({
         ...Run,
-        count: v.pipe(Integer, v.description('Number of all corrections')),
-        corrections: v.pipe(
+        count: withDescription(Integer, 'Number of all corrections'),
+        corrections: withDescription(
           v.array(
             v.object({
-              id: v.pipe(Integer, v.description('Its id in /api/v1/revisions')),
+              id: withDescription(Integer, 'Its id in /api/v1/revisions'),
               series_id: Integer,
               rate_date: Day,
             }),
           ),
-          v.description('The newest 500 corrections, oldest first'),
+          'The newest 500 corrections, oldest first',
         ),
       }),
     ),
@@ -114,7 +111,7 @@ const WEBHOOKS: Readonly<Record<HookEvent | 'test', Webhook>> = {
       'MailFailedMessage',
       v.object({
         mailbox_id: Integer,
-        failure: v.pipe(v.string(), v.description('A sentence of this program')),
+        failure: withDescription(v.string(), 'A sentence of this program'),
       }),
     ),
   },
@@ -185,6 +182,6 @@ function header(name: string, description: string, schema: JsonSchema, example: 
 }
 
 function messageSchema(type: HookEvent | 'test', title: string, data: v.GenericSchema): v.GenericSchema {
-  const timestamp = v.pipe(Instant, v.description('Instant of the event'))
-  return v.pipe(v.object({ type: v.literal(type), timestamp, data }), v.title(title))
+  const timestamp = withDescription(Instant, 'Instant of the event')
+  return titledObject(title, { type: v.literal(type), timestamp, data })
 }

@@ -7,7 +7,7 @@ import { createSemaphore } from '../../runtime/semaphore.ts'
 import { currentDay } from '../../values/dates.ts'
 import { JSON_TYPE } from '../endpoint/answers/forms.ts'
 import { nodeContext } from '../endpoint/answers/send.ts'
-import { DecimalText, Integer } from '../endpoint/answers/shapes.ts'
+import { DecimalText, Integer, titledObject, withDescription } from '../endpoint/answers/shapes.ts'
 import { checkLength, readBody } from '../endpoint/body.ts'
 import { type AnyEndpoint, post } from '../endpoint/endpoint.ts'
 import { AsOfParam } from '../endpoint/params.ts'
@@ -21,38 +21,32 @@ const MAX_BYTES = 4 * 1024 ** 2 // 400 for each element
 const IDLE_MS = 30_000
 const CONCURRENCY = { batches: 8, waitMs: 5000 } // each has its elements in memory, a few megabytes
 
-const Id = v.pipe(
+const Id = withDescription(
   v.union([v.string(), Integer]),
-  v.description('Any text or integer; it is answered as it was sent'),
+  'Any text or integer; it is answered as it was sent',
 )
 const { amount: _, ...TEXTS } = CONVERSION
 const BatchBody = v.pipe(
   v.array(
-    v.pipe(
-      v.object({
-        id: v.optional(Id),
-        amount: v.pipe(
-          v.union([DecimalText, v.number()]),
-          v.description('Decimal number greater than 0; no digit of either is lost'),
-        ),
-        ...TEXTS,
-      }),
-      v.title('ConversionIn'),
-    ),
+    titledObject('ConversionIn', {
+      id: v.optional(Id),
+      amount: withDescription(
+        v.union([DecimalText, v.number()]),
+        'Decimal number greater than 0; no digit of either is lost',
+      ),
+      ...TEXTS,
+    }),
   ),
   v.maxLength(MAX_CONVERSIONS),
 )
 const BatchOut = v.array(
   v.union([
-    v.pipe(v.object({ id: v.optional(Id), ...ConversionOut.entries }), v.title('ConversionOfBatch')),
-    v.pipe(
-      v.object({
-        id: v.optional(Id),
-        status: v.pipe(v.number(), v.integer(), v.description('As GET /convert would have')),
-        detail: v.pipe(v.any(), v.description('As GET /convert would have')),
-      }),
-      v.title('ConversionError'),
-    ),
+    titledObject('ConversionOfBatch', { id: v.optional(Id), ...ConversionOut.entries }),
+    titledObject('ConversionError', {
+      id: v.optional(Id),
+      status: v.pipe(v.number(), v.integer(), v.description('As GET /convert would have')),
+      detail: withDescription(v.any(), 'As GET /convert would have'),
+    }),
   ]),
 )
 

@@ -19,7 +19,14 @@ import { selectIndicatorRuns } from '../../store/indicators/runs.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { addDays, type IsoDate, isoDate } from '../../values/dates.ts'
 import { jsonForm } from '../endpoint/answers/forms.ts'
-import { AsOfOut, Day, DecimalText, Integer } from '../endpoint/answers/shapes.ts'
+import {
+  AsOfOut,
+  Day,
+  DecimalText,
+  Integer,
+  titledObject,
+  withDescription,
+} from '../endpoint/answers/shapes.ts'
 import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
 import {
   AsOfParam,
@@ -50,59 +57,49 @@ const NAMES = {
   periodicity: v.nullable(v.string()),
 }
 
-const NewestValue = v.pipe(
-  DecimalText,
-  v.metadata({ description: 'The value of newest_date, with details=true' }),
-)
+const NewestValue = withDescription(DecimalText, 'The value of newest_date, with details=true')
 
-const IndicatorOut = v.pipe(
-  v.object({
-    provider: v.string(),
-    code: v.string(),
-    key: v.optional(v.string()),
-    name: v.nullable(v.string()),
-    kind: v.picklist(KINDS),
-    unit: v.nullable(v.string()),
-    periodicity: v.nullable(v.string()),
-    entity: v.optional(v.string()),
-    side: v.optional(v.picklist(SIDES)),
-    first_date: v.nullable(Day),
-    newest_date: v.nullable(Day),
-    enabled: v.boolean(),
-    newest_value: v.optional(v.nullable(NewestValue)),
-  }),
-  v.title('Indicator'),
-)
+const IndicatorOut = titledObject('Indicator', {
+  provider: v.string(),
+  code: v.string(),
+  key: v.optional(v.string()),
+  name: v.nullable(v.string()),
+  kind: v.picklist(KINDS),
+  unit: v.nullable(v.string()),
+  periodicity: v.nullable(v.string()),
+  entity: v.optional(v.string()),
+  side: v.optional(v.picklist(SIDES)),
+  first_date: v.nullable(Day),
+  newest_date: v.nullable(Day),
+  enabled: v.boolean(),
+  newest_value: v.optional(v.nullable(NewestValue)),
+})
 
-const LatestOut = v.pipe(
-  v.object({ ...NAMES, value_date: Day, value: DecimalText, as_of: AsOfOut }),
-  v.title('IndicatorValue'),
-)
+const LatestOut = titledObject('IndicatorValue', {
+  ...NAMES,
+  value_date: Day,
+  value: DecimalText,
+  as_of: AsOfOut,
+})
 
-const HistoryOut = v.pipe(
-  v.object({
-    ...NAMES,
-    date_from: Day,
-    date_to: Day,
-    count: Integer,
-    as_of: AsOfOut,
-    holes: HolesOut,
-    points: v.array(v.object({ date: Day, value: DecimalText })),
-  }),
-  v.title('IndicatorHistory'),
-)
+const HistoryOut = titledObject('IndicatorHistory', {
+  ...NAMES,
+  date_from: Day,
+  date_to: Day,
+  count: Integer,
+  as_of: AsOfOut,
+  holes: HolesOut,
+  points: v.array(v.object({ date: Day, value: DecimalText })),
+})
 
-const CounterOut = v.pipe(
-  v.object({
-    entity: v.string(),
-    kind: v.string(),
-    compra: v.nullable(DecimalText),
-    compra_date: v.nullable(Day),
-    venta: v.nullable(DecimalText),
-    venta_date: v.nullable(Day),
-  }),
-  v.title('CounterRates'),
-)
+const CounterOut = titledObject('CounterRates', {
+  entity: v.string(),
+  kind: v.string(),
+  compra: v.nullable(DecimalText),
+  compra_date: v.nullable(Day),
+  venta: v.nullable(DecimalText),
+  venta_date: v.nullable(Day),
+})
 
 export function indicatorEndpoints(deps: StoredDeps<IndicatorSnapshot> & { db: ReadDb }): AnyEndpoint[] {
   return [

@@ -14,7 +14,16 @@ import type { RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { ColumnKinds } from '../endpoint/answers/csv.ts'
 import { jsonForm } from '../endpoint/answers/forms.ts'
-import { AsOfOut, Day, DecimalText, Integer, RateTypeOut, Rounding } from '../endpoint/answers/shapes.ts'
+import {
+  AsOfOut,
+  Day,
+  DecimalText,
+  Integer,
+  RateTypeOut,
+  Rounding,
+  titledObject,
+  withDescription,
+} from '../endpoint/answers/shapes.ts'
 import type { AnyEndpoint } from '../endpoint/endpoint.ts'
 import {
   AsOfParam,
@@ -31,61 +40,50 @@ import type { StoredDeps } from '../endpoint/stored.ts'
 import { HolesOut, holesField, holesHeaders } from '../figures/holes.ts'
 import { type TableForm, tableEndpoints } from './table-endpoints.ts'
 
-const DATE = v.pipe(Day, v.metadata({ description: 'The day, or the first one of the period' }))
+const DATE = withDescription(Day, 'The day, or the first one of the period')
 const FIGURE = {
-  rate_date: v.pipe(
-    Day,
-    v.metadata({ description: 'The older of the days of the values; of a mean those of its last day' }),
-  ),
+  rate_date: withDescription(Day, 'The older of the days of the values; of a mean those of its last day'),
   value: DecimalText,
 }
 const PARTIAL = v.optional(
-  v.pipe(
+  withDescription(
     v.literal(true),
-    v.metadata({
-      description: 'The period is not over, not asked for as a whole, or has days that are not known',
-    }),
+    'The period is not over, not asked for as a whole, or has days that are not known',
   ),
 )
 const DAY = v.optional(
-  v.pipe(
+  withDescription(
     Day,
-    v.metadata({
-      description:
-        'With details=true: the day within the period on which the pair had the value; of a mean its last day',
-    }),
+    'With details=true: the day within the period on which the pair had the value; of a mean its last day',
   ),
 )
-const FigureOut = v.pipe(v.object({ ...FIGURE, rounded_to: Rounding, day: DAY }), v.title('PairFigure'))
-const PointOut = v.pipe(
-  v.object({ date: DATE, ...FIGURE, partial: PARTIAL, rounded_to: Rounding, day: DAY }),
-  v.title('PairPoint'),
-)
-const FiguresOut = v.pipe(
-  v.object({
-    ...{ date: DATE, last: FigureOut, mean: FigureOut, low: FigureOut, high: FigureOut },
-    partial: PARTIAL,
-  }),
-  v.title('PairFigures'),
-)
+const FigureOut = titledObject('PairFigure', { ...FIGURE, rounded_to: Rounding, day: DAY })
+const PointOut = titledObject('PairPoint', {
+  date: DATE,
+  ...FIGURE,
+  partial: PARTIAL,
+  rounded_to: Rounding,
+  day: DAY,
+})
+const FiguresOut = titledObject('PairFigures', {
+  ...{ date: DATE, last: FigureOut, mean: FigureOut, low: FigureOut, high: FigureOut },
+  partial: PARTIAL,
+})
 
-const PairHistoryOut = v.pipe(
-  v.object({
-    provider: v.string(),
-    base: v.string(),
-    quote: v.string(),
-    rate_type: RateTypeOut,
-    date_from: Day,
-    date_to: Day,
-    every: v.picklist(['day', 'week', 'month', 'quarter', 'year']),
-    stat: v.picklist([...STATS, 'all']),
-    count: Integer,
-    as_of: AsOfOut,
-    holes: HolesOut,
-    points: v.array(v.union([PointOut, FiguresOut])),
-  }),
-  v.title('PairHistory'),
-)
+const PairHistoryOut = titledObject('PairHistory', {
+  provider: v.string(),
+  base: v.string(),
+  quote: v.string(),
+  rate_type: RateTypeOut,
+  date_from: Day,
+  date_to: Day,
+  every: v.picklist(['day', 'week', 'month', 'quarter', 'year']),
+  stat: v.picklist([...STATS, 'all']),
+  count: Integer,
+  as_of: AsOfOut,
+  holes: HolesOut,
+  points: v.array(v.union([PointOut, FiguresOut])),
+})
 
 type HistoryQuery = PeriodQuery & { stat: Stat | 'all'; to: string; as_of?: string | undefined }
 type AnyHistory = PairHistory<PairPoint | PeriodFigures>

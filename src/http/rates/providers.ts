@@ -3,28 +3,21 @@ import { listProviders } from '../../domain/rates/queries.ts'
 import { PROVIDERS } from '../../providers/list.ts'
 import type { ProviderRow } from '../../store/rates/providers.ts'
 import { jsonForm } from '../endpoint/answers/forms.ts'
-import { Integer } from '../endpoint/answers/shapes.ts'
+import { Integer, titledObject, withDescription } from '../endpoint/answers/shapes.ts'
 import type { AnyEndpoint } from '../endpoint/endpoint.ts'
 import { booleanParam } from '../endpoint/params.ts'
 import { type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
 
-const ProviderOut = v.pipe(
-  v.object({
-    id: Integer,
-    code: v.string(),
-    name: v.string(),
-    country: v.string(),
-    website: v.nullable(v.string()),
-    enabled: v.boolean(),
-    attribution: v.optional(
-      v.pipe(v.string(), v.metadata({ description: 'The line that names the source, with details=true' })),
-    ),
-    terms: v.optional(
-      v.nullable(v.pipe(v.string(), v.metadata({ description: 'The page of its terms, with details=true' }))),
-    ),
-  }),
-  v.title('Provider'),
-)
+const ProviderOut = titledObject('Provider', {
+  id: Integer,
+  code: v.string(),
+  name: v.string(),
+  country: v.string(),
+  website: v.nullable(v.string()),
+  enabled: v.boolean(),
+  attribution: v.optional(withDescription(v.string(), 'The line that names the source, with details=true')),
+  terms: v.optional(v.nullable(withDescription(v.string(), 'The page of its terms, with details=true'))),
+})
 
 export function providersEndpoints(deps: StoredDeps): AnyEndpoint[] {
   return [

@@ -14,6 +14,8 @@ import {
   Pair,
   RateTypeOut,
   Rounding,
+  titledObject,
+  withDescription,
 } from '../endpoint/answers/shapes.ts'
 import type { AnyEndpoint } from '../endpoint/endpoint.ts'
 import { AsOfParam, booleanParam, CurrencyParam, OnParam, ProviderParam } from '../endpoint/params.ts'
@@ -21,43 +23,34 @@ import { type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
 import { FutureOut, futureField, futureHeaders, type RequestedDay, requestedDay } from '../figures/future.ts'
 import { tableEndpoints } from './table-endpoints.ts'
 
-const RateOut = v.pipe(
-  v.object({
-    provider: v.string(),
-    series_id: Integer,
-    external_code: v.string(),
-    pair: Pair,
-    base_currency: v.string(),
-    quote_currency: v.string(),
-    rate_type: RateTypeOut,
-    rate_date: Day,
-    value: DecimalText,
-    rounded_to: Rounding,
-  }),
-  v.title('Rate'),
-)
+const RateOut = titledObject('Rate', {
+  provider: v.string(),
+  series_id: Integer,
+  external_code: v.string(),
+  pair: Pair,
+  base_currency: v.string(),
+  quote_currency: v.string(),
+  rate_type: RateTypeOut,
+  rate_date: Day,
+  value: DecimalText,
+  rounded_to: Rounding,
+})
 
-const LatestRatesOut = v.pipe(
-  v.object({
-    provider: v.string(),
-    pair: Pair,
-    rate_date: Day,
-    compra: v.nullable(DecimalText),
-    venta: v.nullable(DecimalText),
-    referencia: v.nullable(DecimalText),
-    rounded_to: Rounding,
-    missing: v.optional(
-      v.pipe(
-        v.array(RateTypeOut),
-        v.metadata({ description: 'Sides that are null because their day has not been synchronized' }),
-      ),
-    ),
-    covered_to: LastCoveredDay,
-    future: FutureOut,
-    as_of: AsOfOut,
-  }),
-  v.title('LatestRates'),
-)
+const LatestRatesOut = titledObject('LatestRates', {
+  provider: v.string(),
+  pair: Pair,
+  rate_date: Day,
+  compra: v.nullable(DecimalText),
+  venta: v.nullable(DecimalText),
+  referencia: v.nullable(DecimalText),
+  rounded_to: Rounding,
+  missing: v.optional(
+    withDescription(v.array(RateTypeOut), 'Sides that are null because their day has not been synchronized'),
+  ),
+  covered_to: LastCoveredDay,
+  future: FutureOut,
+  as_of: AsOfOut,
+})
 
 /** 404 of an endpoint where only `as_of` causes it. */
 const NOT_RECORDED = 'Of that instant there is no record'

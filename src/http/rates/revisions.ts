@@ -4,46 +4,42 @@ import { type RateRevision, selectRevisionPage } from '../../store/rates/change-
 import { selectProviders } from '../../store/rates/providers.ts'
 import { type SeriesRow, selectSeries } from '../../store/rates/series.ts'
 import type { ReadDb } from '../../store/tables.ts'
-import { Day, DecimalText, Instant, Integer, Pair, RateTypeOut } from '../endpoint/answers/shapes.ts'
+import {
+  Day,
+  DecimalText,
+  Instant,
+  Integer,
+  Pair,
+  RateTypeOut,
+  titledObject,
+  withDescription,
+} from '../endpoint/answers/shapes.ts'
 import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
 import { ASCENDING_PARAMETERS, nextCursor, parsePage } from '../endpoint/pages.ts'
 import { dateParam, idParam, RevisionKindParam, reversedRange } from '../endpoint/params.ts'
 
-const RevisionOut = v.pipe(
-  v.object({
-    id: Integer,
-    provider: v.string(),
-    series_id: Integer,
-    external_code: v.string(),
-    pair: Pair,
-    rate_type: RateTypeOut,
-    rate_date: Day,
-    kind: v.picklist(['correction', 'refined', 'discarded']),
-    old_value: DecimalText,
-    old_rounded_to: v.nullable(
-      v.pipe(v.number(), v.integer(), v.metadata({ description: 'Its decimals, where it was rounded' })),
-    ),
-    old_stored_at: v.nullable(
-      v.pipe(Instant, v.metadata({ description: 'Since when the old value was known; null: not recorded' })),
-    ),
-    new_value: v.nullable(
-      v.pipe(DecimalText, v.metadata({ description: 'null: the old value was discarded' })),
-    ),
-    replaced_at: v.pipe(
-      Instant,
-      v.metadata({ description: 'Since when the new value was known, or the old one discarded' }),
-    ),
-    run_id: v.nullable(
-      v.pipe(
-        Integer,
-        v.metadata({
-          description: 'The run that replaced it, as /api/v1/sync/runs has it; null: it was discarded',
-        }),
-      ),
-    ),
-  }),
-  v.title('Revision'),
-)
+const RevisionOut = titledObject('Revision', {
+  id: Integer,
+  provider: v.string(),
+  series_id: Integer,
+  external_code: v.string(),
+  pair: Pair,
+  rate_type: RateTypeOut,
+  rate_date: Day,
+  kind: v.picklist(['correction', 'refined', 'discarded']),
+  old_value: DecimalText,
+  old_rounded_to: v.nullable(
+    v.pipe(v.number(), v.integer(), v.metadata({ description: 'Its decimals, where it was rounded' })),
+  ),
+  old_stored_at: v.nullable(
+    withDescription(Instant, 'Since when the old value was known; null: not recorded'),
+  ),
+  new_value: v.nullable(withDescription(DecimalText, 'null: the old value was discarded')),
+  replaced_at: withDescription(Instant, 'Since when the new value was known, or the old one discarded'),
+  run_id: v.nullable(
+    withDescription(Integer, 'The run that replaced it, as /api/v1/sync/runs has it; null: it was discarded'),
+  ),
+})
 
 export function revisionsEndpoint(db: ReadDb): AnyEndpoint {
   return get({

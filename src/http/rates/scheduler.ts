@@ -5,28 +5,25 @@ import { selectLastFinishedRun, selectRuns } from '../../store/rates/sync-runs.t
 import type { ReadDb } from '../../store/tables.ts'
 import type { Schedulers, SyncTask } from '../../sync/schedulers.ts'
 import { TIME_ZONE } from '../../values/dates.ts'
-import { Instant } from '../endpoint/answers/shapes.ts'
+import { Instant, titledObject } from '../endpoint/answers/shapes.ts'
 import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
 import { LimitParam, ProviderParam } from '../endpoint/params.ts'
 import { SyncRunOut } from '../figures/run-shapes.ts'
 
-const SchedulerOut = v.pipe(
-  v.object({
-    enabled: v.boolean(),
-    running: v.boolean(),
-    timezone: v.string(),
-    tasks: v.array(
-      v.object({
-        name: v.string(),
-        schedule: v.string(),
-        next_run: v.nullable(Instant),
-        last_run: v.nullable(Instant),
-        last_status: v.nullable(v.picklist(['ok', 'parcial', 'error'])),
-      }),
-    ),
-  }),
-  v.title('Scheduler'),
-)
+const SchedulerOut = titledObject('Scheduler', {
+  enabled: v.boolean(),
+  running: v.boolean(),
+  timezone: v.string(),
+  tasks: v.array(
+    v.object({
+      name: v.string(),
+      schedule: v.string(),
+      next_run: v.nullable(Instant),
+      last_run: v.nullable(Instant),
+      last_status: v.nullable(v.picklist(['ok', 'parcial', 'error'])),
+    }),
+  ),
+})
 
 export function schedulerEndpoints({
   db,

@@ -10,6 +10,8 @@ import {
   Pair,
   RateTypeOut,
   Rounding,
+  titledObject,
+  withDescription,
 } from '../endpoint/answers/shapes.ts'
 import type { AnyEndpoint } from '../endpoint/endpoint.ts'
 import {
@@ -26,42 +28,36 @@ import { HolesOut, holesHeaders } from '../figures/holes.ts'
 import { type HistoryEncoder, listPoints } from './history-encoder.ts'
 import { tableEndpoints } from './table-endpoints.ts'
 
-const LastDay = v.pipe(Day, v.metadata({ description: 'The newest day with a value, with details=true' }))
+const LastDay = withDescription(Day, 'The newest day with a value, with details=true')
 
-const SeriesOut = v.pipe(
-  v.object({
-    id: Integer,
-    provider_id: Integer,
-    external_code: v.string(),
-    name: v.string(),
-    base_currency: v.string(),
-    quote_currency: v.string(),
-    rate_type: RateTypeOut,
-    unit: v.nullable(v.string()),
-    periodicity: v.nullable(v.string()),
-    first_data_date: v.nullable(Day),
-    last_data_date: v.optional(v.nullable(LastDay)),
-    enabled: v.boolean(),
-  }),
-  v.title('Series'),
-)
+const SeriesOut = titledObject('Series', {
+  id: Integer,
+  provider_id: Integer,
+  external_code: v.string(),
+  name: v.string(),
+  base_currency: v.string(),
+  quote_currency: v.string(),
+  rate_type: RateTypeOut,
+  unit: v.nullable(v.string()),
+  periodicity: v.nullable(v.string()),
+  first_data_date: v.nullable(Day),
+  last_data_date: v.optional(v.nullable(LastDay)),
+  enabled: v.boolean(),
+})
 
-const SeriesHistoryOut = v.pipe(
-  v.object({
-    provider: v.string(),
-    series_id: Integer,
-    external_code: v.string(),
-    pair: Pair,
-    rate_type: RateTypeOut,
-    date_from: Day,
-    date_to: Day,
-    count: Integer,
-    as_of: AsOfOut,
-    holes: HolesOut,
-    points: v.array(v.object({ rate_date: Day, value: DecimalText, rounded_to: Rounding })),
-  }),
-  v.title('SeriesHistory'),
-)
+const SeriesHistoryOut = titledObject('SeriesHistory', {
+  provider: v.string(),
+  series_id: Integer,
+  external_code: v.string(),
+  pair: Pair,
+  rate_type: RateTypeOut,
+  date_from: Day,
+  date_to: Day,
+  count: Integer,
+  as_of: AsOfOut,
+  holes: HolesOut,
+  points: v.array(v.object({ rate_date: Day, value: DecimalText, rounded_to: Rounding })),
+})
 
 export function seriesEndpoints(deps: StoredDeps, histories: HistoryEncoder): AnyEndpoint[] {
   return [

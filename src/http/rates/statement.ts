@@ -7,7 +7,15 @@ import { type LaterAnswer, makeStatement } from '../../domain/rates/statement/st
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { addDays, type Clock, currentDay } from '../../values/dates.ts'
-import { Day, DecimalText, Instant, Pair, RateTypeOut } from '../endpoint/answers/shapes.ts'
+import {
+  Day,
+  DecimalText,
+  Instant,
+  Pair,
+  RateTypeOut,
+  titledObject,
+  withDescription,
+} from '../endpoint/answers/shapes.ts'
 import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
 import {
   AmountParam,
@@ -24,48 +32,43 @@ import { showChangeLogLimits } from '../figures/rates-errors.ts'
 
 type StatementDeps = { db: ReadDb; cache: RateCache; past: PastRates; clock: Clock }
 
-const StatementOut = v.pipe(
-  v.object({
-    statement: v.pipe(v.string(), v.description('Lines of text, each with LF at its end')),
-    sha256: v.pipe(v.string(), v.description('Of the UTF-8 of `statement`, as sha256sum prints it')),
-    as_of: Instant,
-    conversion: v.pipe(
-      v.union([ConversionOut, v.array(ConversionOut)]),
-      v.description('With its legs; of both sides a list: compra, venta'),
-    ),
-    matches: v.optional(v.pipe(v.boolean(), v.description('Whether `sha256` is the digest that was sent'))),
-    now: v.optional(
-      v.pipe(
-        v.object({
-          result: v.pipe(
-            v.nullable(v.union([DecimalText, v.array(DecimalText)])),
-            v.description('Of both sides a list: compra, venta; null: there is no answer now'),
-          ),
-          detail: v.optional(v.pipe(v.string(), v.description('Why there is no answer now'))),
-          corrections: v.array(
-            v.object({
-              pair: Pair,
-              rate_type: RateTypeOut,
-              rate_date: Day,
-              was: v.nullable(DecimalText),
-              is: v.nullable(DecimalText),
-              at: v.nullable(Instant),
-              kind: v.pipe(
-                v.picklist(['correction', 'refined', 'discarded', 'new']),
-                v.description('As in /api/v1/revisions; new: not known then'),
-              ),
-            }),
-          ),
-        }),
-        v.description(
-          'The answer with the knowledge of now, where its result is another one, and the values that it differs by; ' +
-            'was null: not known then',
+const StatementOut = titledObject('Statement', {
+  statement: withDescription(v.string(), 'Lines of text, each with LF at its end'),
+  sha256: withDescription(v.string(), 'Of the UTF-8 of `statement`, as sha256sum prints it'),
+  as_of: Instant,
+  conversion: withDescription(
+    v.union([ConversionOut, v.array(ConversionOut)]),
+    'With its legs; of both sides a list: compra, venta',
+  ),
+  matches: v.optional(withDescription(v.boolean(), 'Whether `sha256` is the digest that was sent')),
+  now: v.optional(
+    withDescription(
+      v.object({
+        result: withDescription(
+          v.nullable(v.union([DecimalText, v.array(DecimalText)])),
+          'Of both sides a list: compra, venta; null: there is no answer now',
         ),
-      ),
+        detail: v.optional(withDescription(v.string(), 'Why there is no answer now')),
+        corrections: v.array(
+          v.object({
+            pair: Pair,
+            rate_type: RateTypeOut,
+            rate_date: Day,
+            was: v.nullable(DecimalText),
+            is: v.nullable(DecimalText),
+            at: v.nullable(Instant),
+            kind: withDescription(
+              v.picklist(['correction', 'refined', 'discarded', 'new']),
+              'As in /api/v1/revisions; new: not known then',
+            ),
+          }),
+        ),
+      }),
+      'The answer with the knowledge of now, where its result is another one, and the values that it differs by; ' +
+        'was null: not known then',
     ),
-  }),
-  v.title('Statement'),
-)
+  ),
+})
 
 export function statementEndpoint({ db, cache, past, clock }: StatementDeps): AnyEndpoint {
   return get({

@@ -11,14 +11,23 @@ import { blockReason, MAX_CLOCK_OFFSET_MS } from '../../store/engine.ts'
 import { selectLastFinishedRun } from '../../store/rates/sync-runs.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
-import { Day, DecimalText, Instant, Integer, Pair, RateTypeOut } from '../endpoint/answers/shapes.ts'
+import {
+  Day,
+  DecimalText,
+  Instant,
+  Integer,
+  Pair,
+  RateTypeOut,
+  titledObject,
+  withDescription,
+} from '../endpoint/answers/shapes.ts'
 import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
 import { booleanParam } from '../endpoint/params.ts'
 
 const Detail = v.object({
-  reasons: v.optional(v.pipe(v.array(v.string()), v.metadata({ description: 'Why the status is not ok' }))),
+  reasons: v.optional(withDescription(v.array(v.string()), 'Why the status is not ok')),
   history: v.optional(
-    v.pipe(
+    withDescription(
       v.object({
         read_since: v.nullable(Day),
         wanted_since: Day,
@@ -26,66 +35,54 @@ const Detail = v.object({
         requests_left: v.optional(Integer),
         done_at: v.optional(Instant),
       }),
-      v.metadata({ description: "How far the first reading of the dollar's history is" }),
+      "How far the first reading of the dollar's history is",
     ),
   ),
   holes: v.optional(
-    v.pipe(
+    withDescription(
       v.array(v.object({ series_id: Integer, pair: Pair, rate_type: RateTypeOut, from: Day, to: Day })),
-      v.metadata({ description: 'Days that were not synchronized, between others that were: the first 20' }),
+      'Days that were not synchronized, between others that were: the first 20',
     ),
   ),
   holes_total: v.optional(Integer),
-  rounded: v.optional(v.pipe(v.string(), v.metadata({ description: 'What makes rounded values exact' }))),
+  rounded: v.optional(withDescription(v.string(), 'What makes rounded values exact')),
   second_opinion: v.optional(
-    v.pipe(
+    withDescription(
       v.object({
         source: v.string(),
         asked_at: Instant,
         message: v.string(),
-        differences: v.pipe(
+        differences: withDescription(
           v.array(
             v.object({ rate_type: RateTypeOut, rate_date: Day, value: DecimalText, other: DecimalText }),
           ),
-          v.metadata({
-            description: 'The stored values, and those of the source; empty: there is no opinion',
-          }),
+          'The stored values, and those of the source; empty: there is no opinion',
         ),
       }),
-      v.metadata({ description: 'A second opinion on the dollar that differs; the status stays as it is' }),
+      'A second opinion on the dollar that differs; the status stays as it is',
     ),
   ),
   indicators: v.optional(
-    v.pipe(
+    withDescription(
       v.array(v.string()),
-      v.metadata({
-        description: 'Indicators without a new value for long; the status does not depend on them',
-      }),
+      'Indicators without a new value for long; the status does not depend on them',
     ),
   ),
 })
 
-const HealthOut = v.pipe(
-  v.object({
-    status: v.picklist(['ok', 'degraded', 'error']),
-    database: v.picklist(['ok', 'error']),
-    scheduler: v.picklist(['running', 'disabled', 'stopped']),
-    providers: Integer,
-    series: Integer,
-    rates: Integer,
-    last_sync: v.nullable(Instant),
-    exact: v.optional(
-      v.pipe(v.literal(false), v.metadata({ description: 'There when a stored value is rounded' })),
-    ),
-    detail: v.optional(Detail),
-  }),
-  v.title('Health'),
-)
+const HealthOut = titledObject('Health', {
+  status: v.picklist(['ok', 'degraded', 'error']),
+  database: v.picklist(['ok', 'error']),
+  scheduler: v.picklist(['running', 'disabled', 'stopped']),
+  providers: Integer,
+  series: Integer,
+  rates: Integer,
+  last_sync: v.nullable(Instant),
+  exact: v.optional(withDescription(v.literal(false), 'There when a stored value is rounded')),
+  detail: v.optional(Detail),
+})
 
-const Up = v.pipe(
-  v.object({ status: v.string(), detail: v.optional(v.array(v.string())) }),
-  v.title('ServerState'),
-)
+const Up = titledObject('ServerState', { status: v.string(), detail: v.optional(v.array(v.string())) })
 
 export type HealthDeps = {
   db: ReadDb

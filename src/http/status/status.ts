@@ -17,14 +17,18 @@ import { selectMailboxes } from '../../store/mail/mailboxes.ts'
 import { selectDescribedRuns, selectLastSuccessfulRun } from '../../store/rates/sync-runs.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
-import { Day, Instant, Integer, RateTypeOut } from '../endpoint/answers/shapes.ts'
+import {
+  Day,
+  Instant,
+  Integer,
+  RateTypeOut,
+  titledObject,
+  withDescription,
+} from '../endpoint/answers/shapes.ts'
 import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
 import { IndicatorRunOut, SyncRunOut } from '../figures/run-shapes.ts'
 import { sideOut } from '../figures/side.ts'
 import type { Totals } from './totals.ts'
-
-const withDescription = <S extends v.GenericSchema>(schema: S, description: string) =>
-  v.pipe(schema, v.metadata({ description }))
 
 const ProviderOut = v.object({
   code: v.string(),
@@ -68,122 +72,104 @@ const LossesOut = v.object({
   ),
 })
 
-const MailboxOut = v.pipe(
-  v.object({
-    ...{ id: Integer, name: v.string(), company_id: Integer, agent_id: Integer },
-    state: v.picklist(['active', 'failing', 'paused']),
-    last_round: v.nullable(Instant),
-    last_success: v.nullable(Instant),
-    failing_since: v.nullable(Instant),
-    failure: withDescription(v.nullable(v.string()), 'Why the last round failed'),
-    failure_code: withDescription(v.nullable(v.picklist(FAILURE_CODES)), 'The same as a code'),
-    waiting: withDescription(v.nullable(Integer), 'Mails in the folder after the last round'),
-    taken: withDescription(Integer, 'Mails that became documents'),
-    refused: withDescription(Integer, 'Mails that were refused'),
-  }),
-  v.title('MailboxState'),
-)
+const MailboxOut = titledObject('MailboxState', {
+  ...{ id: Integer, name: v.string(), company_id: Integer, agent_id: Integer },
+  state: v.picklist(['active', 'failing', 'paused']),
+  last_round: v.nullable(Instant),
+  last_success: v.nullable(Instant),
+  failing_since: v.nullable(Instant),
+  failure: withDescription(v.nullable(v.string()), 'Why the last round failed'),
+  failure_code: withDescription(v.nullable(v.picklist(FAILURE_CODES)), 'The same as a code'),
+  waiting: withDescription(v.nullable(Integer), 'Mails in the folder after the last round'),
+  taken: withDescription(Integer, 'Mails that became documents'),
+  refused: withDescription(Integer, 'Mails that were refused'),
+})
 
-const ReasonOut = v.pipe(
-  v.object({
-    code: v.picklist(['stale_side', 'no_value', 'history_loading', 'last_run_failed', 'damaged']),
-    provider: v.string(),
-    rate_type: v.optional(RateTypeOut),
-    since: withDescription(
-      v.optional(Day),
-      'With stale_side: the first day without a value; with damaged: the first damaged one',
-    ),
-    series_id: withDescription(v.optional(Integer), 'With damaged: the series'),
-    percent: withDescription(
+const ReasonOut = titledObject('Reason', {
+  code: v.picklist(['stale_side', 'no_value', 'history_loading', 'last_run_failed', 'damaged']),
+  provider: v.string(),
+  rate_type: v.optional(RateTypeOut),
+  since: withDescription(
+    v.optional(Day),
+    'With stale_side: the first day without a value; with damaged: the first damaged one',
+  ),
+  series_id: withDescription(v.optional(Integer), 'With damaged: the series'),
+  percent: withDescription(
+    v.optional(Integer),
+    'With history_loading: the share of the days that are stored',
+  ),
+})
+
+const FailureOut = titledObject('SyncFailure', {
+  code: v.picklist([
+    ...(['unreachable', 'timeout', 'tls', 'http_status', 'not_understood', 'token_refused'] as const),
+    ...(['row_rejected', 'value_withheld', 'interrupted', 'disk_full', 'other'] as const),
+  ]),
+  of: withDescription(v.string(), 'The indicator, the table or the provider'),
+  host: withDescription(v.optional(v.string()), 'With unreachable, timeout and tls'),
+  status: withDescription(v.optional(Integer), 'With http_status'),
+  count: withDescription(v.optional(Integer), 'With row_rejected and value_withheld: the number of values'),
+})
+
+const IndicatorStateOut = titledObject('IndicatorState', {
+  code: v.string(),
+  name: v.nullable(v.string()),
+  state: v.picklist(['new', 'waiting', 'active', 'refused']),
+  refusal: withDescription(v.nullable(v.string()), 'Words of the bank, where it refuses the code'),
+  newest_date: v.nullable(Day),
+  age_days: v.nullable(Integer),
+  history_since: withDescription(v.nullable(Day), 'First of the newest unbroken days that were read'),
+  history_percent: withDescription(
+    v.nullable(Integer),
+    'Share of the days of the history that were read; null: its begin is not known yet',
+  ),
+})
+
+const RunOut = titledObject('RunWithFailures', {
+  ...SyncRunOut.entries,
+  failures: withDescription(
+    v.optional(v.array(FailureOut)),
+    'Its failures by code, other where message alone has the cause; absent for runs of earlier versions and imports',
+  ),
+})
+
+const StatusOut = titledObject('Status', {
+  version: v.string(),
+  status: withDescription(v.picklist(['ok', 'degraded']), 'That of health'),
+  reasons: v.array(v.string()),
+  reason_codes: withDescription(v.array(ReasonOut), 'The same reasons as codes, in their order'),
+  scheduler: withDescription(
+    v.object({ enabled: v.boolean(), running: v.boolean() }),
+    'Whether the server syncs by itself, as in /api/v1/scheduler',
+  ),
+  providers: v.array(ProviderOut),
+  storage: v.object({
+    rates: Integer,
+    rounded: withDescription(Integer, 'Rates that their source rounded'),
+    documents: Integer,
+    contents: withDescription(Integer, 'Contents of documents, each counted once'),
+    content_bytes: Integer,
+    free_bytes: withDescription(
       v.optional(Integer),
-      'With history_loading: the share of the days that are stored',
+      'Space left on the disk of the data directory; absent where contents are kept elsewhere',
     ),
   }),
-  v.title('Reason'),
-)
-
-const FailureOut = v.pipe(
-  v.object({
-    code: v.picklist([
-      ...(['unreachable', 'timeout', 'tls', 'http_status', 'not_understood', 'token_refused'] as const),
-      ...(['row_rejected', 'value_withheld', 'interrupted', 'disk_full', 'other'] as const),
-    ]),
-    of: withDescription(v.string(), 'The indicator, the table or the provider'),
-    host: withDescription(v.optional(v.string()), 'With unreachable, timeout and tls'),
-    status: withDescription(v.optional(Integer), 'With http_status'),
-    count: withDescription(v.optional(Integer), 'With row_rejected and value_withheld: the number of values'),
-  }),
-  v.title('SyncFailure'),
-)
-
-const IndicatorStateOut = v.pipe(
-  v.object({
-    code: v.string(),
-    name: v.nullable(v.string()),
-    state: v.picklist(['new', 'waiting', 'active', 'refused']),
-    refusal: withDescription(v.nullable(v.string()), 'Words of the bank, where it refuses the code'),
-    newest_date: v.nullable(Day),
-    age_days: v.nullable(Integer),
-    history_since: withDescription(v.nullable(Day), 'First of the newest unbroken days that were read'),
-    history_percent: withDescription(
-      v.nullable(Integer),
-      'Share of the days of the history that were read; null: its begin is not known yet',
-    ),
-  }),
-  v.title('IndicatorState'),
-)
-
-const RunOut = v.pipe(
-  v.object({
-    ...SyncRunOut.entries,
-    failures: withDescription(
-      v.optional(v.array(FailureOut)),
-      'Its failures by code, other where message alone has the cause; absent for runs of earlier versions and imports',
-    ),
-  }),
-  v.title('RunWithFailures'),
-)
-
-const StatusOut = v.pipe(
-  v.object({
-    version: v.string(),
-    status: withDescription(v.picklist(['ok', 'degraded']), 'That of health'),
-    reasons: v.array(v.string()),
-    reason_codes: withDescription(v.array(ReasonOut), 'The same reasons as codes, in their order'),
-    scheduler: withDescription(
-      v.object({ enabled: v.boolean(), running: v.boolean() }),
-      'Whether the server syncs by itself, as in /api/v1/scheduler',
-    ),
-    providers: v.array(ProviderOut),
-    storage: v.object({
-      rates: Integer,
-      rounded: withDescription(Integer, 'Rates that their source rounded'),
-      documents: Integer,
-      contents: withDescription(Integer, 'Contents of documents, each counted once'),
-      content_bytes: Integer,
-      free_bytes: withDescription(
-        v.optional(Integer),
-        'Space left on the disk of the data directory; absent where contents are kept elsewhere',
-      ),
-    }),
-    invoices: withDescription(
-      v.optional(v.object({ unread_before: Integer })),
-      'Documents with smaller ids wait for the reader of invoices, in the background; absent: all are read',
-    ),
-    mail: withDescription(v.optional(v.array(MailboxOut)), 'The mailboxes, by id; absent: there is none'),
-    backup: withDescription(v.nullable(BackupOut), 'null: the server makes none'),
-    losses: withDescription(
-      v.optional(LossesOut),
-      'Of a database that several nodes share, until `cambista database accept-loss`; absent: none',
-    ),
-    runs: withDescription(v.array(RunOut), 'The last 20 syncs of each provider, newest first'),
-    indicators: withDescription(
-      v.optional(v.object({ enabled: v.array(IndicatorStateOut), runs: v.array(IndicatorRunOut) })),
-      'The enabled indicators, and their last 20 runs; absent: none is enabled',
-    ),
-  }),
-  v.title('Status'),
-)
+  invoices: withDescription(
+    v.optional(v.object({ unread_before: Integer })),
+    'Documents with smaller ids wait for the reader of invoices, in the background; absent: all are read',
+  ),
+  mail: withDescription(v.optional(v.array(MailboxOut)), 'The mailboxes, by id; absent: there is none'),
+  backup: withDescription(v.nullable(BackupOut), 'null: the server makes none'),
+  losses: withDescription(
+    v.optional(LossesOut),
+    'Of a database that several nodes share, until `cambista database accept-loss`; absent: none',
+  ),
+  runs: withDescription(v.array(RunOut), 'The last 20 syncs of each provider, newest first'),
+  indicators: withDescription(
+    v.optional(v.object({ enabled: v.array(IndicatorStateOut), runs: v.array(IndicatorRunOut) })),
+    'The enabled indicators, and their last 20 runs; absent: none is enabled',
+  ),
+})
 
 export type StatusDeps = {
   db: ReadDb

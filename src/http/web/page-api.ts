@@ -4,7 +4,7 @@
 
 import * as v from 'valibot'
 import type { FindSession } from '../access/auth.ts'
-import { Instant, Integer } from '../endpoint/answers/shapes.ts'
+import { Instant, Integer, titledObject, withDescription } from '../endpoint/answers/shapes.ts'
 import type { Api } from '../endpoint/api.ts'
 import { get, post, remove } from '../endpoint/endpoint.ts'
 import { booleanParam } from '../endpoint/params.ts'
@@ -13,38 +13,33 @@ import { RATES_ERRORS } from '../figures/rates-errors.ts'
 import { ownHostGuard } from './guard.ts'
 import { createSignIn, type SignInDeps } from './sign-in.ts'
 
-const Code = v.pipe(v.string(), v.description('What stands after #login= in a link of `cambista web`'))
+const Code = withDescription(v.string(), 'What stands after #login= in a link of `cambista web`')
 const SecretBody = v.object({
-  secret: v.optional(v.pipe(v.string(), v.description('A key (cbk_…) or a token (cbt_…)'))),
-  code: v.optional(v.pipe(Code, v.description('Instead of it the code of a link'))),
+  secret: v.optional(withDescription(v.string(), 'A key (cbk_…) or a token (cbt_…)')),
+  code: v.optional(withDescription(Code, 'Instead of it the code of a link')),
   remember: v.optional(
-    v.pipe(
+    withDescription(
       v.boolean(),
-      v.description(
-        'Whether the session lasts for 30 days without a request and its cookie outlives the browser; false, the ' +
-          'default of a new session: 12 hours. An open session has it unchanged where it is absent',
-      ),
+      'Whether the session lasts for 30 days without a request and its cookie outlives the browser; false, the ' +
+        'default of a new session: 12 hours. An open session has it unchanged where it is absent',
     ),
   ),
 })
-const PageOut = v.pipe(
-  v.object({
-    page: v.pipe(v.string(), v.description('To be sent as X-Cambista-Page; the other half is the cookie')),
-  }),
-  v.title('SignedIn'),
-)
+const PageOut = titledObject('SignedIn', {
+  page: withDescription(v.string(), 'To be sent as X-Cambista-Page; the other half is the cookie'),
+})
 const TokenOut = v.object({
   name: v.string(),
   allow: v.array(v.string()),
-  company_id: v.pipe(v.nullable(Integer), v.description('null: every company')),
-  expires_at: v.pipe(v.nullable(v.string()), v.description('The last day on which it is valid')),
+  company_id: withDescription(v.nullable(Integer), 'null: every company'),
+  expires_at: withDescription(v.nullable(v.string()), 'The last day on which it is valid'),
 })
 const TicketBody = v.object({
-  document_id: v.optional(v.pipe(Integer, v.description('A PDF that the token of the session may read'))),
+  document_id: v.optional(withDescription(Integer, 'A PDF that the token of the session may read')),
   export: v.optional(
-    v.pipe(
+    withDescription(
       v.picklist(['csv', 'ndjson']),
-      v.description('Instead of it: every stored value, for a session with a key'),
+      'Instead of it: every stored value, for a session with a key',
     ),
   ),
 })
@@ -58,59 +53,46 @@ const WRONG = {
   429: 'Too many wrong secrets in a minute',
 }
 const credentialFields = { key: v.nullable(v.object({ name: v.string() })), token: v.nullable(TokenOut) }
-const Person = v.pipe(
+const Person = withDescription(
   v.nullable(v.string()),
-  v.description('The name in the link that the session began with; null: none'),
+  'The name in the link that the session began with; null: none',
 )
-const SessionOut = v.pipe(
-  v.object({
-    ...credentialFields,
-    person: Person,
-    organization: v.pipe(
-      v.nullable(v.object({ name: v.string(), tax_id: v.nullable(v.string()) })),
-      v.description(
-        'The settings organization and organization-id of the server, for a session or an open network alone',
-      ),
+const SessionOut = titledObject('Session', {
+  ...credentialFields,
+  person: Person,
+  organization: withDescription(
+    v.nullable(v.object({ name: v.string(), tax_id: v.nullable(v.string()) })),
+    'The settings organization and organization-id of the server, for a session or an open network alone',
+  ),
+  remember: withDescription(v.boolean(), 'Whether it lasts for 30 days without a request, else for 12 hours'),
+  open: withDescription(v.boolean(), 'Whether rates are open to this address without signing in'),
+  indicators: v.optional(
+    withDescription(v.boolean(), 'true for a key, if indicators are enabled; else it is absent'),
+  ),
+  ended: v.optional(
+    withDescription(
+      v.object({
+        reason: withDescription(
+          v.picklist(['idle', 'age', 'closed', 'withdrawn']),
+          'idle: unused for too long; age: older than 180 days, or than 30 if it was not remembered; closed: by ' +
+            'another session or an operator; withdrawn: its key and token were revoked, replaced or have expired',
+        ),
+        remember: withDescription(v.boolean(), 'Whether it was a remembered one'),
+      }),
+      'Why there is no session any more; only for a browser that sends its half of one',
     ),
-    remember: v.pipe(
-      v.boolean(),
-      v.description('Whether it lasts for 30 days without a request, else for 12 hours'),
-    ),
-    open: v.pipe(v.boolean(), v.description('Whether rates are open to this address without signing in')),
-    indicators: v.optional(
-      v.pipe(v.boolean(), v.description('true for a key, if indicators are enabled; else it is absent')),
-    ),
-    ended: v.optional(
-      v.pipe(
-        v.object({
-          reason: v.pipe(
-            v.picklist(['idle', 'age', 'closed', 'withdrawn']),
-            v.description(
-              'idle: unused for too long; age: older than 180 days, or than 30 if it was not remembered; closed: by ' +
-                'another session or an operator; withdrawn: its key and token were revoked, replaced or have expired',
-            ),
-          ),
-          remember: v.pipe(v.boolean(), v.description('Whether it was a remembered one')),
-        }),
-        v.description('Why there is no session any more; only for a browser that sends its half of one'),
-      ),
-    ),
-  }),
-  v.title('Session'),
-)
-const CodeOut = v.pipe(
-  v.object({
-    ...credentialFields,
-    person: Person,
-    remember: v.pipe(v.boolean(), v.description('What the page suggests: true for a link with a name')),
-    ends_at: v.pipe(Instant, v.description('Until when the link can be used, once')),
-    company: v.pipe(
-      v.nullable(v.object({ id: Integer, name: v.string() })),
-      v.description('The one that the token is for; null: all, or there is no token'),
-    ),
-  }),
-  v.title('LoginCode'),
-)
+  ),
+})
+const CodeOut = titledObject('LoginCode', {
+  ...credentialFields,
+  person: Person,
+  remember: withDescription(v.boolean(), 'What the page suggests: true for a link with a name'),
+  ends_at: withDescription(Instant, 'Until when the link can be used, once'),
+  company: withDescription(
+    v.nullable(v.object({ id: Integer, name: v.string() })),
+    'The one that the token is for; null: all, or there is no token',
+  ),
+})
 
 /** Returns the API, and the function by which other APIs find the session of a request. */
 export function pageApi(deps: SignInDeps): { api: Api; findSession: FindSession } {
@@ -181,7 +163,7 @@ export function pageApi(deps: SignInDeps): { api: Api; findSession: FindSession 
         about:
           'A URL that opens one PDF in a tab of its own, or gives an export as a file: once, within a minute.',
         body: TicketBody,
-        answer: v.pipe(v.object({ url: v.string() }), v.title('Ticket')),
+        answer: titledObject('Ticket', { url: v.string() }),
         notFound: 'Document not found',
         gone: 'The content was lost',
         refusals: { 415: 'The document is not a PDF, or the body not application/json' },
@@ -191,7 +173,7 @@ export function pageApi(deps: SignInDeps): { api: Api; findSession: FindSession 
         path: '/t/{ticket}',
         about: 'The PDF or the export of a ticket, once.',
         params: v.object({
-          ticket: v.pipe(v.string(), v.description('What the answer to /session/ticket names')),
+          ticket: withDescription(v.string(), 'What the answer to /session/ticket names'),
         }),
         answer: v.any(),
         contentTypes: ['application/pdf', exportMediaType('csv'), exportMediaType('ndjson')],

@@ -3,7 +3,7 @@
 import * as v from 'valibot'
 import type { UploadIds } from '../../../domain/documents/uploads/upload.ts'
 import type { FileFields } from '../../../store/documents/documents.ts'
-import { Integer } from '../../endpoint/answers/shapes.ts'
+import { Integer, titledObject, withDescription } from '../../endpoint/answers/shapes.ts'
 import { idParam } from '../../endpoint/params.ts'
 
 type SchemaMap<Name extends string> = Record<Name, v.GenericSchema>
@@ -19,21 +19,18 @@ const FileShape = {
   ),
 } satisfies SchemaMap<keyof FileFields>
 
-export const UploadBody = v.pipe(
-  v.object({
-    ...Ids,
-    documents: v.pipe(
-      v.array(
-        v.object({
-          ...FileShape,
-          base64: v.pipe(v.string(), v.metadata({ contentEncoding: 'base64' })),
-        }),
-      ),
-      v.minLength(1),
+export const UploadBody = titledObject('Upload', {
+  ...Ids,
+  documents: v.pipe(
+    v.array(
+      v.object({
+        ...FileShape,
+        base64: v.pipe(v.string(), v.metadata({ contentEncoding: 'base64' })),
+      }),
     ),
-  }),
-  v.title('Upload'),
-)
+    v.minLength(1),
+  ),
+})
 
 /** Fields of a document that is sent as the body; its type is that of the body. */
 export const DocumentParams = {
@@ -65,55 +62,44 @@ export const UploadQuery = v.object({
     ),
   ),
   duplicates: v.optional(
-    v.pipe(
+    withDescription(
       v.picklist(['refuse'], 'must be refuse'),
-      v.description(
-        'No invoice that has a document of the same bytes or the same created_by; also the header X-Cambista-Duplicates',
-      ),
+      'No invoice that has a document of the same bytes or the same created_by; also the header X-Cambista-Duplicates',
     ),
   ),
 })
 export type UploadQuery = v.InferOutput<typeof UploadQuery>
 
-export const FormBody = v.pipe(
-  v.object({
-    ...Ids,
-    file: v.pipe(
-      v.array(v.pipe(v.string(), v.metadata({ contentMediaType: 'application/octet-stream' }))),
-      v.minLength(1),
-      v.description('The documents; their fields may have any name'),
-    ),
-  }),
-  v.title('UploadForm'),
-)
+export const FormBody = titledObject('UploadForm', {
+  ...Ids,
+  file: v.pipe(
+    v.array(v.pipe(v.string(), v.metadata({ contentMediaType: 'application/octet-stream' }))),
+    v.minLength(1),
+    v.description('The documents; their fields may have any name'),
+  ),
+})
 
-export const UploadOut = v.pipe(
-  v.object({
-    status: v.literal('success'),
-    message: v.string(),
-    created_documents: v.array(
-      v.object({
-        id: Integer,
-        name: v.string(),
-        attachment_id: Integer,
-        agent_id: Integer,
-        owner_id: Integer,
-        company_id: Integer,
-      }),
-    ),
-    total_created: Integer,
-    agent_id: Integer,
-    company_id: Integer,
-    owner_id: Integer,
-    deleted: v.exactOptional(
-      v.pipe(
-        v.array(Integer),
-        v.description('Of a repeated request: which of its documents were deleted since'),
-      ),
-    ),
-  }),
-  v.title('Uploaded'),
-)
+export const UploadOut = titledObject('Uploaded', {
+  status: v.literal('success'),
+  message: v.string(),
+  created_documents: v.array(
+    v.object({
+      id: Integer,
+      name: v.string(),
+      attachment_id: Integer,
+      agent_id: Integer,
+      owner_id: Integer,
+      company_id: Integer,
+    }),
+  ),
+  total_created: Integer,
+  agent_id: Integer,
+  company_id: Integer,
+  owner_id: Integer,
+  deleted: v.exactOptional(
+    withDescription(v.array(Integer), 'Of a repeated request: which of its documents were deleted since'),
+  ),
+})
 
 /** An id of one of the three parties. A form has it as a field, and not here. */
 function partyParam(description: string) {

@@ -3,6 +3,15 @@
 
 import * as v from 'valibot'
 
+/** Object with its name in the OpenAPI document. */
+export function titledObject<const Entries extends v.ObjectEntries>(title: string, entries: Entries) {
+  return v.pipe(v.object(entries), v.title(title))
+}
+
+export function withDescription<const Schema extends v.GenericSchema>(schema: Schema, text: string) {
+  return v.pipe(schema, v.description(text))
+}
+
 export const Integer = v.pipe(v.number(), v.integer())
 export const Day = v.pipe(v.string(), v.metadata({ format: 'date' }))
 export const Instant = v.pipe(v.string(), v.metadata({ format: 'date-time' }))

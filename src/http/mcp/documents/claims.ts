@@ -15,7 +15,7 @@ import {
 } from '../../../domain/documents/claims/claiming.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { tokenAccess } from '../../access/auth.ts'
-import { Integer } from '../../endpoint/answers/shapes.ts'
+import { Integer, withDescription } from '../../endpoint/answers/shapes.ts'
 import { idParam, waitParam } from '../../endpoint/params.ts'
 import { pluralize } from '../protocol/answers.ts'
 import { type Caller, requireToken, type Tool, tool } from '../protocol/tool.ts'
@@ -38,7 +38,7 @@ const AgentIds = v.pipe(
 /** Arguments that name a claim. */
 const ClaimKey = {
   id: idParam('The document'),
-  claim_id: v.pipe(Text, v.description('As claim_documents gave it')),
+  claim_id: withDescription(Text, 'As claim_documents gave it'),
 }
 
 export function claimTools({ claim, finish, extend, release }: DocumentWork): Tool[] {
@@ -90,8 +90,8 @@ export function claimTools({ claim, finish, extend, release }: DocumentWork): To
       input: v.object({
         ...ClaimKey,
         outcome: v.picklist(['done', 'failed'], 'must be done or failed'),
-        note: v.optional(v.pipe(Text, v.description(`At most ${LONGEST_NOTE} characters`))),
-        result: v.optional(v.pipe(Text, v.description('JSON to hand back, as a text of at most 32 KiB'))),
+        note: v.optional(withDescription(Text, `At most ${LONGEST_NOTE} characters`)),
+        result: v.optional(withDescription(Text, 'JSON to hand back, as a text of at most 32 KiB')),
       }),
       output: v.looseObject({ id: Integer, state: Text }),
       async run({ id, claim_id: claimId, outcome, note, result }, caller) {

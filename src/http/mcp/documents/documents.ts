@@ -10,7 +10,7 @@ import { AppError } from '../../../runtime/errors.ts'
 import { createSemaphore } from '../../../runtime/semaphore.ts'
 import type { DocumentRow } from '../../../store/documents/documents.ts'
 import { tokenAccess } from '../../access/auth.ts'
-import { Integer } from '../../endpoint/answers/shapes.ts'
+import { Integer, withDescription } from '../../endpoint/answers/shapes.ts'
 import { nextCursor, PAGE_PARAMETERS, parsePage } from '../../endpoint/pages.ts'
 import { booleanParam, cursorParam, idParam, waitParam } from '../../endpoint/params.ts'
 import { SearchParam } from '../../listings/filter.ts'
@@ -44,7 +44,7 @@ const After = v.optional(cursorParam('next_after of the answer before'))
 
 /** A parameter with a shorter description than in HTTP. */
 function described<S extends v.GenericSchema>(schema: v.OptionalSchema<S, undefined>, description: string) {
-  return v.optional(v.pipe(schema.wrapped, v.metadata({ description })))
+  return v.optional(withDescription(schema.wrapped, description))
 }
 
 export const DocumentOut = v.looseObject({
@@ -70,7 +70,7 @@ export function documentTools(queries: DocumentQueries): Tool[] {
       input: v.object({
         ...Filter,
         state: v.optional(v.picklist(STATES, `must be one of ${STATES.join(', ')}`)),
-        q: v.optional(v.pipe(SearchParam, v.metadata({ description: 'Words that the name has' }))),
+        q: v.optional(withDescription(SearchParam, 'Words that the name has')),
         clave: described(INVOICE_PARAMETERS.clave, 'Of an invoice, with its PDF and answers'),
         issuer: described(INVOICE_PARAMETERS.issuer, 'Id of the issuer of an invoice'),
         kind: described(INVOICE_PARAMETERS.kind, 'Kind of an invoice'),
@@ -122,7 +122,7 @@ export function documentTools(queries: DocumentQueries): Tool[] {
         text: v.optional(Text),
         base64: v.optional(Text),
         fetch: v.optional(Text),
-        result: v.optional(v.pipe(Text, v.description('JSON of its last worker'))),
+        result: v.optional(withDescription(Text, 'JSON of its last worker')),
         next_offset: v.optional(Integer),
       }),
       async run({ id, offset }, caller) {

@@ -6,7 +6,7 @@ import type { LinkedDocument, NewUploadLink } from '../../../domain/documents/up
 import { AppError } from '../../../runtime/errors.ts'
 import type { FieldName, FileFields, PartyFields } from '../../../store/documents/documents.ts'
 import { type AuthorizedToken, tokenAccess } from '../../access/auth.ts'
-import { Integer } from '../../endpoint/answers/shapes.ts'
+import { Integer, withDescription } from '../../endpoint/answers/shapes.ts'
 import { idParam } from '../../endpoint/params.ts'
 import { LINKS_PATH } from '../../routes.ts'
 import { type Caller, requireRequest, requireToken, type Tool, tool } from '../protocol/tool.ts'
@@ -31,8 +31,8 @@ export function uploadTools({ uploadText, makeLink }: DocumentUploads): Tool[] {
         agent_id: v.optional(idParam('Needed unless the token is of one agent')),
         owner_id: idParam('Who owns it'),
         name: Text,
-        mimetype: v.optional(v.pipe(Text, v.description('Needed without text'))),
-        text: v.optional(v.pipe(Text, v.description('The document, if it is a text of at most 32 KiB'))),
+        mimetype: v.optional(withDescription(Text, 'Needed without text')),
+        text: v.optional(withDescription(Text, 'The document, if it is a text of at most 32 KiB')),
       } satisfies Record<FieldName<keyof LinkedDocument> | 'text', v.GenericSchema>),
       output: v.looseObject({
         id: v.optional(Integer),

@@ -3,6 +3,7 @@
 import * as v from 'valibot'
 import { convertAmount } from '../../../domain/rates/conversions.ts'
 import { AppError } from '../../../runtime/errors.ts'
+import { withDescription } from '../../endpoint/answers/shapes.ts'
 import { booleanParam, DecimalsParam, RoundingParam, roundingRule } from '../../endpoint/params.ts'
 import { conversionOut } from '../../figures/conversion.ts'
 import { type Tool, tool } from '../protocol/tool.ts'
@@ -37,8 +38,8 @@ const Items = v.pipe(
     items: { type: 'object', properties: ITEM },
   }),
 )
-const Decimals = v.pipe(DecimalsParam, v.metadata({ description: 'Rounds result; without it exact' }))
-const Mode = v.pipe(RoundingParam, v.metadata({ description: 'With decimals; else half-up' }))
+const Decimals = withDescription(DecimalsParam, 'Rounds result; without it exact')
+const Mode = withDescription(RoundingParam, 'With decimals; else half-up')
 
 export function convertTools({ cache, clock }: RateToolDeps): Tool[] {
   return [

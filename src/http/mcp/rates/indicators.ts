@@ -13,6 +13,7 @@ import { columnValue } from '../../../domain/rates/column.ts'
 import { historyRange } from '../../../domain/rates/queries.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { addDays, type Clock, currentDay, isoDate } from '../../../values/dates.ts'
+import { withDescription } from '../../endpoint/answers/shapes.ts'
 import {
   dateParam,
   EntityParam,
@@ -84,7 +85,7 @@ export function indicatorTools({ indicators: { cache }, clock }: IndicatorToolDe
         `Last value on or before a day (on), with its own value_date, or with from or to those of a range, at most ` +
         `${MOST_POINTS}; call again with from = next_from. holes: days that were not synchronized.`,
       input: v.object({
-        code: v.pipe(IndicatorParam, v.metadata({ description: 'Code or key in list_indicators' })),
+        code: withDescription(IndicatorParam, 'Code or key in list_indicators'),
         on: Day,
         from: v.optional(dateParam('First day; without it 90 days before the last')),
         to: v.optional(dateParam('Last day')),

@@ -8,7 +8,7 @@ import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { addDays, type Clock, currentDay, type IsoDate } from '../../../values/dates.ts'
 import type { Interval } from '../../../values/intervals.ts'
-import { Integer } from '../../endpoint/answers/shapes.ts'
+import { Integer, withDescription } from '../../endpoint/answers/shapes.ts'
 import {
   amountParam,
   currencyParam,
@@ -29,7 +29,7 @@ export const Currency = currencyParam('Such as USD')
 export const AnyCurrency = v.optional(Currency)
 export const Base = v.optional(Currency, benchmark.base)
 export const Quote = v.optional(Currency, benchmark.quote)
-const Side = v.pipe(RateTypeParam, v.metadata({ description: 'Side of a pair that has two' }))
+const Side = withDescription(RateTypeParam, 'Side of a pair that has two')
 export const Type = v.optional(Side, 'venta')
 export const Cursor = v.optional(cursorParam('next_after of the answer before'))
 export const Amount = amountParam({
