@@ -121,7 +121,7 @@ function QrCode({ text, label }: { text: string; label: string }) {
   return (
     <svg class="qr-code" viewBox={box} shape-rendering="crispEdges" role="img" aria-label={label}>
       <rect class="qr-ground" width={size} height={size} />
-      <path class="qr-ink" d={path} />
+      <path d={path} />
     </svg>
   )
 }
