@@ -76,83 +76,65 @@ const GAUGES: GaugeReading[] = [
 
 export function createMetrics(): Metrics {
   const registry = new Registry()
-  const registers = [registry]
   collectDefaultMetrics({ register: registry })
+  const options = (name: string, help: string, labelNames: string[]) => ({
+    ...{ name: `cambista_${name}`, help, labelNames, registers: [registry] },
+  })
+  const gauge = (name: string, help: string, ...labels: string[]) => new Gauge(options(name, help, labels))
+  const counter = (name: string, help: string, ...labels: string[]) =>
+    new Counter(options(name, help, labels))
   const requests = new Histogram({
-    name: 'cambista_http_request_duration_seconds',
-    help: 'Requests by method, route and status, and how long they took, without what they wait for a document',
-    labelNames: ['method', 'route', 'status'],
+    ...options(
+      'http_request_duration_seconds',
+      'Requests by method, route and status, and how long they took, without what they wait for a document',
+      ['method', 'route', 'status'],
+    ),
     buckets: SECONDS,
-    registers,
   })
-  const build = {
-    name: 'cambista_build_info',
-    help: 'Version of cambista',
-    labelNames: ['version'],
-    registers,
-  }
-  new Gauge(build).set({ version: VERSION }, 1)
-  const gauges = GAUGES.map(([name, help, read]) => ({
-    gauge: new Gauge({ name: `cambista_${name}`, help, registers }),
-    read,
-  }))
-  const benchmarkAge = new Gauge({
-    name: 'cambista_dollar_age_days',
-    help: "Days since the newest stored value of each side of the dollar; -1 is tomorrow's",
-    labelNames: ['provider', 'side'],
-    registers,
-  })
-  const indicatorAge = new Gauge({
-    name: 'cambista_indicator_age_days',
-    help: 'Days since the newest stored value of each enabled indicator',
-    labelNames: ['code'],
-    registers,
-  })
-  const agentGauge = (name: string, help: string) =>
-    new Gauge({ name: `cambista_documents_${name}`, help, labelNames: ['agent'], registers })
+  gauge('build_info', 'Version of cambista', 'version').set({ version: VERSION }, 1)
+  const gauges = GAUGES.map(([name, help, read]) => ({ gauge: gauge(name, help), read }))
+  const benchmarkAge = gauge(
+    'dollar_age_days',
+    "Days since the newest stored value of each side of the dollar; -1 is tomorrow's",
+    ...['provider', 'side'],
+  )
+  const indicatorAge = gauge(
+    'indicator_age_days',
+    'Days since the newest stored value of each enabled indicator',
+    'code',
+  )
+  const agentGauge = (name: string, help: string) => gauge(`documents_${name}`, help, 'agent')
   const waiting = agentGauge('waiting', 'Documents of an agent that wait for a worker; the first 200 agents')
   const oldestWaiting = agentGauge(
     'oldest_waiting_seconds',
     'Time since the oldest of these arrived; 0 without one',
   )
   const failures = agentGauge('failed', 'Documents of an agent that are failed')
-  const runs = new Counter({
-    name: 'cambista_sync_runs_total',
-    help: 'Syncs that ended, by status',
-    labelNames: ['status'],
-    registers,
-  })
-  const invoices = new Counter({
-    name: 'cambista_invoices_total',
-    help: 'Electronic invoices among the uploads, by kind, read or with a fault',
-    labelNames: ['kind', 'result'],
-    registers,
-  })
-  const mails = new Counter({
-    name: 'cambista_mail_messages_total',
-    help: 'Mails of a mailbox, by outcome',
-    labelNames: ['mailbox', 'outcome'],
-    registers,
-  })
-  const mailGauge = (name: string, help: string) =>
-    new Gauge({ name: `cambista_mail_${name}`, help, labelNames: ['mailbox'], registers })
-  const mailSuccess = mailGauge(
-    'last_success_timestamp_seconds',
+  const runs = counter('sync_runs_total', 'Syncs that ended, by status', 'status')
+  const invoices = counter(
+    'invoices_total',
+    'Electronic invoices among the uploads, by kind, read or with a fault',
+    ...['kind', 'result'],
+  )
+  const mails = counter('mail_messages_total', 'Mails of a mailbox, by outcome', 'mailbox', 'outcome')
+  const mailSuccess = gauge(
+    'mail_last_success_timestamp_seconds',
     'When the last round of a mailbox succeeded',
+    'mailbox',
   )
-  const mailWaiting = mailGauge('waiting', 'Mails in the folder of a mailbox after its last round')
-  const cache = (name: string, help: string) => ({
-    name: `cambista_cache_${name}`,
-    help,
-    labelNames: ['cache'],
-    registers,
-  })
-  const entries = new Gauge(
-    cache('entries', 'Series held as columns, answers that were given, and pieces of long ones'),
+  const mailWaiting = gauge(
+    'mail_waiting',
+    'Mails in the folder of a mailbox after its last round',
+    'mailbox',
   )
-  const bytes = new Gauge(cache('bytes', 'What they take, more or less'))
-  const hits = new Counter(cache('hits_total', 'How often what was needed was there'))
-  const misses = new Counter(cache('misses_total', 'How often it was not'))
+  const entries = gauge(
+    'cache_entries',
+    'Series held as columns, answers that were given, and pieces of long ones',
+    'cache',
+  )
+  const bytes = gauge('cache_bytes', 'What they take, more or less', 'cache')
+  const hits = counter('cache_hits_total', 'How often what was needed was there', 'cache')
+  const misses = counter('cache_misses_total', 'How often it was not', 'cache')
 
   return {
     observe(method, route, status, seconds) {
