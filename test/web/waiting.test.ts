@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { DOCUMENTS } from '../../src/web/i18n/documents.ts'
+import { DOCUMENTS } from '../../src/web/i18n/documents-texts.ts'
 import { PAGE } from '../../src/web/i18n/page.ts'
 import { inLanguage } from '../../src/web/i18n/table-texts.ts'
 import { temporaryDirectory } from '../support/app.ts'

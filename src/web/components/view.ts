@@ -21,9 +21,9 @@ const tables = new Map<TextTable, ReadonlySignal>()
 
 /** Texts of a table in the language of the page. */
 export function pageTexts<T extends TextTable>(table: T): InLanguage<T> {
-  const known = tables.get(table) ?? computed(() => inLanguage(table, language.value))
-  tables.set(table, known)
-  return known.value as InLanguage<T>
+  const pageTable = tables.get(table) ?? computed(() => inLanguage(table, language.value))
+  tables.set(table, pageTable)
+  return pageTable.value as InLanguage<T>
 }
 
 /** Changes the parameters of the open screen without a history entry. Links between screens make entries. */

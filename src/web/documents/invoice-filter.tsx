@@ -3,7 +3,7 @@
 
 import { useId, useState } from 'preact/hooks'
 import { pageTexts, setView, view } from '../components/view.ts'
-import { INVOICES } from '../i18n/invoice-texts.ts'
+import { INVOICES } from '../i18n/invoice-words.ts'
 import { type InvoiceSearch, readInvoiceSearch } from '../model/documents/invoices.ts'
 
 type SearchRefusal = Extract<InvoiceSearch, { error: string }>

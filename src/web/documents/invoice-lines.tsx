@@ -3,7 +3,7 @@
 
 import { icons } from '../components/icons.tsx'
 import { formats, pageTexts } from '../components/view.ts'
-import { INVOICES } from '../i18n/invoice-texts.ts'
+import { INVOICES } from '../i18n/invoice-words.ts'
 import { type DocumentInvoice, isReadInvoice } from '../model/documents/invoices.ts'
 import { visibleText } from '../model/visible.ts'
 import { amountText, invoiceKindText, invoiceMarks } from './invoice-texts.ts'

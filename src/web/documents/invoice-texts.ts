@@ -1,7 +1,7 @@
 // Words of an invoice for its row and its panel.
 
 import { formats, pageTexts } from '../components/view.ts'
-import { INVOICES } from '../i18n/invoice-texts.ts'
+import { INVOICES } from '../i18n/invoice-words.ts'
 import {
   type DocumentInvoice,
   type InvoiceRate,

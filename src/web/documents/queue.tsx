@@ -2,7 +2,7 @@
 
 import type { Summary } from '../api/documents.ts'
 import { formats, pageTexts, setView, view } from '../components/view.ts'
-import { DOCUMENTS } from '../i18n/documents.ts'
+import { DOCUMENTS } from '../i18n/documents-texts.ts'
 import { LONG_WAIT_MINUTES } from '../model/documents/document-queue.ts'
 import type { LiveSummary } from './live-summary.ts'
 import { ageSeconds, elapsedText, timeText } from './times.ts'

@@ -2,7 +2,7 @@
 
 import { serverTime } from '../api/clock.ts'
 import { formats, language, pageTexts } from '../components/view.ts'
-import { DOCUMENTS } from '../i18n/documents.ts'
+import { DOCUMENTS } from '../i18n/documents-texts.ts'
 import { addDays, costaRicaDay } from '../model/days.ts'
 import { formatDuration } from '../model/durations.ts'
 

@@ -123,9 +123,9 @@ const VIEW_PARAMS = {
   differential: DIFFERENTIAL_PARAMS,
   certificate: { certificate: '' },
 }
-type Params = { [Name in keyof typeof PARAMS]: (typeof PARAMS)[Name]['first'] }
+type ViewValues = { [Name in keyof typeof PARAMS]: (typeof PARAMS)[Name]['first'] }
 
-export type View = Params & {
+export type View = ViewValues & {
   screen: Screen
   ratesView: RatesView
   /** Parameters of the certificate as in the link (certificate-link.ts), so that the first screen need not parse them. */
@@ -183,7 +183,7 @@ export function parseFragment(fragment: string): View {
 }
 
 /** Values of all parameters; the first value of one that is missing or invalid. */
-function readParams(params = new URLSearchParams()): Params {
+function readParams(params = new URLSearchParams()): ViewValues {
   const values = Object.entries(PARAMS).map(([name, { first, read }]) => [
     name,
     read(params.get(name) ?? '') ?? first,

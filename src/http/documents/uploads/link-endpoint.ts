@@ -5,7 +5,6 @@ import type { UploadLink, UploadLinks } from '../../../domain/documents/uploads/
 import { AppError } from '../../../runtime/errors.ts'
 import type { Keyring } from '../../access/auth.ts'
 import { nodeContext } from '../../endpoint/answers/send.ts'
-import { withDescription } from '../../endpoint/answers/shapes.ts'
 import type { Api } from '../../endpoint/api.ts'
 import { put } from '../../endpoint/endpoint.ts'
 import { checkSameOrigin, type HostNames, serverOrigin } from '../../listener/own-origin.ts'
@@ -46,7 +45,7 @@ export function uploadLinksApi({ links, uploads, keyring, names }: LinkDeps): Ap
           'The link is in the answer of the tool upload_document, with the Content-Type to send. It is used up when the ' +
           'document is stored; then the same bytes are answered alike, and others are refused.',
         ignoresUnknown: false,
-        params: v.object({ link: withDescription(v.string(), 'What the tool answered') }),
+        params: v.object({ link: v.pipe(v.string(), v.description('What the tool answered')) }),
         rawBody: true,
         bodyTypes: [],
         body: v.any(),

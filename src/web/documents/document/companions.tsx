@@ -4,7 +4,7 @@ import { companionsPath, type Document, type NewestDocuments } from '../../api/d
 import { FailureNotice } from '../../components/notice.tsx'
 import { pageTexts, texts } from '../../components/view.ts'
 import { DOCUMENT } from '../../i18n/document.ts'
-import { INVOICES } from '../../i18n/invoice-texts.ts'
+import { INVOICES } from '../../i18n/invoice-words.ts'
 import { documentKind } from '../../model/documents/document-kinds.ts'
 import { isReadInvoice } from '../../model/documents/invoices.ts'
 import { visibleText } from '../../model/visible.ts'

@@ -4,7 +4,7 @@ import { Fragment } from 'preact'
 import { CopyButton } from '../../components/output/copy-button.tsx'
 import { formats, pageTexts } from '../../components/view.ts'
 import { DOCUMENT } from '../../i18n/document.ts'
-import { INVOICES } from '../../i18n/invoice-texts.ts'
+import { INVOICES } from '../../i18n/invoice-words.ts'
 import {
   claveGroups,
   type DocumentInvoice,

@@ -1,6 +1,6 @@
 import { DownloadMenu } from '../../components/output/download-menu.tsx'
 import { formats } from '../../components/view.ts'
-import { CURRENCIES } from '../../i18n/currencies.ts'
+import { CURRENCIES } from '../../i18n/currency-texts.ts'
 import { PAGE } from '../../i18n/page.ts'
 import { inLanguage } from '../../i18n/table-texts.ts'
 import type { Download } from '../../model/files/table.ts'

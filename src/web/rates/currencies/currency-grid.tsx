@@ -1,5 +1,5 @@
 import { formats, pageTexts, setView, view } from '../../components/view.ts'
-import { CURRENCIES } from '../../i18n/currencies.ts'
+import { CURRENCIES } from '../../i18n/currency-texts.ts'
 import { decimalSign } from '../../model/decimal.ts'
 import type { CurrencyRow, SortKey } from '../../model/rates/currency-rows.ts'
 import { MAIN_CURRENCIES } from '../../model/rates/currency-rows.ts'
