@@ -185,14 +185,14 @@ test('a currency that lacks a day of the others is left out, unless it had not b
       window,
       TODAY,
     )
-  const begun = (one: string, day: string) => late.includes(one) || (one === 'ISK' && day > '2008-12-09')
-  const { listed, leftOut } = await read(begun)
+  const lacksRow = (one: string, day: string) => late.includes(one) || (one === 'ISK' && day > '2008-12-09')
+  const { listed, leftOut } = await read(lacksRow)
   assert.deepEqual([listed.length, leftOut], [27, undefined])
   const cut = await read(
-    (one, day) => begun(one, day) || one === 'JPY' || (one === 'ISK' && day === '2008-12-09'),
+    (one, day) => lacksRow(one, day) || one === 'JPY' || (one === 'ISK' && day === '2008-12-09'),
   )
   assert.deepEqual(cut.leftOut, ['D.ISK.EUR.SP00.A', 'D.JPY.EUR.SP00.A'])
-  const middle = await read((one, day) => begun(one, day) || (one === 'GBP' && day === '2008-12-10'))
+  const middle = await read((one, day) => lacksRow(one, day) || (one === 'GBP' && day === '2008-12-10'))
   assert.deepEqual([middle.leftOut, middle.listed.length], [['D.GBP.EUR.SP00.A'], 26])
   const first = await read((one) => one !== 'USD')
   assert.deepEqual([first.leftOut?.length, first.listed], [27, []], 'of the first currency alone')
