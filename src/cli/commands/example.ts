@@ -31,8 +31,8 @@ export const EXAMPLES: Record<string, Example> = {
   odoo: {
     source: 'odoo',
     files: [
-      '__init__.py',
       '__manifest__.py',
+      '__init__.py',
       'data/job.xml',
       'i18n/es.po',
       'models/__init__.py',
