@@ -3,6 +3,7 @@ import { isOffline } from './api/connection.ts'
 import type { Failure } from './api/request.ts'
 import { session, unendedSecret } from './api/session.ts'
 import { endSession, enterOpenNetwork, resumeSession } from './api/sign-in.ts'
+import { Button } from './components/button.tsx'
 import { Header } from './components/header.tsx'
 import { icons } from './components/icons.tsx'
 import { lazyView } from './components/lazy-view.tsx'
@@ -67,15 +68,15 @@ export function Page() {
   const isDoor = state === 'out' || (state === 'open' && !isOpenView)
   return (
     <>
-      <button type="button" class="skip button" onClick={skip}>
+      <Button class="skip button" onClick={skip}>
         {texts.value.skip}
-      </button>
+      </Button>
       <Header>
         {current.state === 'in' && <SessionMenu facts={current} onAdd={setMissingSecret} />}
         {state === 'open' && (
-          <button type="button" class="button sign-in" onClick={() => setSigningIn(true)}>
+          <Button class="button sign-in" onClick={() => setSigningIn(true)}>
             {texts.value.session.title}
-          </button>
+          </Button>
         )}
       </Header>
       <main id="main" tabIndex={-1} class={isOffline.value ? 'offline' : undefined}>

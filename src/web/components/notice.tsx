@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { Failure } from '../api/request.ts'
+import { Button } from './button.tsx'
 import { refreshAll } from './use-api.ts'
 import { texts } from './view.ts'
 
@@ -20,9 +21,7 @@ export function FailureNotice({ failure }: { failure: Failure }) {
   return (
     <Notice title={title}>
       {text && <p>{text}</p>}
-      <button type="button" class="button" onClick={refreshAll}>
-        {texts.value.failures.retry}
-      </button>
+      <Button onClick={refreshAll}>{texts.value.failures.retry}</Button>
       <FailureDetails failure={failure} />
     </Notice>
   )

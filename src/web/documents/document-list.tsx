@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { serverTime } from '../api/clock.ts'
 import type { Document } from '../api/documents.ts'
+import { Button } from '../components/button.tsx'
 import { formats, pageTexts, view } from '../components/view.ts'
 import { DOCUMENTS } from '../i18n/documents-texts.ts'
 import { documentKind } from '../model/documents/document-kinds.ts'
@@ -55,8 +56,7 @@ function DocumentRow({ document, names, onOpen, onChange }: ListProps & { docume
       </span>
       <div class="document-facts">
         <h3>
-          <button
-            type="button"
+          <Button
             class="document-open"
             id={openButtonId(id)}
             aria-current={isOpen}
@@ -64,7 +64,7 @@ function DocumentRow({ document, names, onOpen, onChange }: ListProps & { docume
             onClick={() => onOpen(id)}
           >
             <bdi>{visibleText(document.name)}</bdi>
-          </button>
+          </Button>
         </h3>
         {invoice && <InvoiceLines invoice={invoice} />}
         <p class="quiet tiny">

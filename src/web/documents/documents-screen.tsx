@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Document, Selection } from '../api/documents.ts'
 import { documentPath, isSearch } from '../api/documents.ts'
 import { session } from '../api/session.ts'
+import { Button } from '../components/button.tsx'
 import { icons } from '../components/icons.tsx'
 import { lazyView } from '../components/lazy-view.tsx'
 import { FailureNotice, failureText, Notice } from '../components/notice.tsx'
@@ -109,10 +110,10 @@ function ListHead({ received }: { received: LiveDocuments }) {
           {state}
         </p>
       </div>
-      <button type="button" id="send" class="button main send" onClick={() => openPanel({ send: true })}>
+      <Button id="send" class="button main send" onClick={() => openPanel({ send: true })}>
         {icons.upload}
         {words.send}
-      </button>
+      </Button>
     </div>
   )
 }
@@ -137,9 +138,7 @@ function ReceivedList(
         <Notice title={isFiltered ? words.noneFound : words.none}>
           {searched !== '' && <p class="searched">{searched}</p>}
           {isFiltered ? (
-            <button type="button" class="button" onClick={() => setView(NO_FILTERS)}>
-              {pageTexts(DOCUMENTS).filters.clear}
-            </button>
+            <Button onClick={() => setView(NO_FILTERS)}>{pageTexts(DOCUMENTS).filters.clear}</Button>
           ) : (
             <p>{words.noneText}</p>
           )}
@@ -155,9 +154,9 @@ function ReceivedList(
               : countText(documents.length, stored)}
           </span>
           {hasMore && (
-            <button type="button" class="link" disabled={isSearching} onClick={loadMore}>
+            <Button class="link" disabled={isSearching} onClick={loadMore}>
               {isFiltered ? searchOnText(props.received) : words.more}
-            </button>
+            </Button>
           )}
         </p>
       )}

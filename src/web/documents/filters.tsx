@@ -4,6 +4,7 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { serverTime } from '../api/clock.ts'
 import type { DirectoryEntry } from '../api/documents.ts'
+import { Button } from '../components/button.tsx'
 import type { DateChoice } from '../components/dates/date-choice.ts'
 import { DateField } from '../components/dates/date-field.tsx'
 import { icons } from '../components/icons.tsx'
@@ -79,15 +80,14 @@ export function Filters({
   return (
     <div class="row filter-row">
       <SearchField />
-      <button
-        type="button"
+      <Button
         class="button filters-button"
         aria-expanded={isOpen}
         aria-controls={ids.filters}
         onClick={() => setOpen(!isOpen)}
       >
         {words.title(count)}
-      </button>
+      </Button>
       <div id={ids.filters} class={isOpen ? 'filters open' : 'filters'}>
         <InvoiceFilter choice={invoice} />
         <label class="line small quiet filter">
@@ -171,9 +171,9 @@ function Day({ label, id, choice }: { label: string; id: string; choice: DateCho
         {choice.error ? (
           <>
             {dateErrorText(choice.error, choice.bounds.today)}{' '}
-            <button type="button" class="link" onClick={() => choice.read(numericDay(choice.day))}>
+            <Button class="link" onClick={() => choice.read(numericDay(choice.day))}>
               {choice.day === '' ? clearDay : texts.value.date.back(numericDay(choice.day))}
-            </button>
+            </Button>
           </>
         ) : (
           choice.day && weekDay(choice.day)

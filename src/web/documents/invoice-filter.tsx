@@ -2,6 +2,7 @@
 // pasting a clave reads the text. Refused text stays in the field.
 
 import { useId, useState } from 'preact/hooks'
+import { Button } from '../components/button.tsx'
 import { pageTexts, setView, view } from '../components/view.ts'
 import { INVOICES } from '../i18n/invoice-words.ts'
 import { type InvoiceSearch, readInvoiceSearch } from '../model/documents/invoices.ts'
@@ -61,9 +62,9 @@ export function InvoiceFilter({ choice }: { choice: InvoiceChoice }) {
       {error && (
         <p id={id} class="date-error" role="alert">
           {error.error === 'digits' ? words.digits(error.digits) : words.text}{' '}
-          <button type="button" class="link" onClick={() => commit('')}>
+          <Button class="link" onClick={() => commit('')}>
             {words.clear}
-          </button>
+          </Button>
         </p>
       )}
     </div>

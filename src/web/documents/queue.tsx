@@ -1,6 +1,7 @@
 // Figures of the queue. Each one filters the list.
 
 import type { Summary } from '../api/documents.ts'
+import { Button } from '../components/button.tsx'
 import { formats, pageTexts, setView, view } from '../components/view.ts'
 import { DOCUMENTS } from '../i18n/documents-texts.ts'
 import { LONG_WAIT_MINUTES } from '../model/documents/document-queue.ts'
@@ -19,9 +20,8 @@ export function Queue({ summary, failure }: LiveSummary) {
         const isPressed = view.value.state === group
         const { text, tone } = summary ? groupDetail(group, summary) : { text: '', tone: '' }
         return (
-          <button
+          <Button
             key={group}
-            type="button"
             class="card queue-figure"
             aria-pressed={isPressed}
             onClick={() => setView({ state: isPressed ? '' : group })}
@@ -37,7 +37,7 @@ export function Queue({ summary, failure }: LiveSummary) {
               )}
             </strong>
             <span class={tone}>{text}</span>
-          </button>
+          </Button>
         )
       })}
     </fieldset>

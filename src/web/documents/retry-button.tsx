@@ -3,6 +3,7 @@ import { serverTime } from '../api/clock.ts'
 import { type Document, documentPath } from '../api/documents.ts'
 import { apiRequest, type Failure } from '../api/request.ts'
 import { mayUse } from '../api/session.ts'
+import { Button } from '../components/button.tsx'
 import { lineIcon } from '../components/icons.tsx'
 import { failureText } from '../components/notice.tsx'
 import { pageTexts } from '../components/view.ts'
@@ -34,8 +35,7 @@ export function RetryButton(props: { document: Document; isMain?: boolean; onCha
   }
   return (
     <>
-      <button
-        type="button"
+      <Button
         class={isMain ? 'button main' : 'button'}
         aria-label={words.retryNamed(visibleText(doc.name))}
         disabled={state === 'busy'}
@@ -43,7 +43,7 @@ export function RetryButton(props: { document: Document; isMain?: boolean; onCha
       >
         {RETRY_ICON}
         {words.retry}
-      </button>
+      </Button>
       {typeof state === 'object' && (
         <span class="refusal" role="alert">
           {state.status === 409 ? words.busy : failureText(state).title}

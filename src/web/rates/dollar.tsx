@@ -4,6 +4,7 @@
 import { useId } from 'preact/hooks'
 import { isOffline } from '../api/connection.ts'
 import type { Latest } from '../api/responses.ts'
+import { Button } from '../components/button.tsx'
 import type { DateChoice } from '../components/dates/date-choice.ts'
 import { DateField, DateWords } from '../components/dates/date-field.tsx'
 import { IconButton } from '../components/icon-button.tsx'
@@ -88,9 +89,9 @@ function DayPicker({ choice }: { choice: DateChoice }) {
           {icons.next}
         </IconButton>
         {(day !== today || isOff) && (
-          <button type="button" class="plain" onClick={() => choose(today)}>
+          <Button class="plain" onClick={() => choose(today)}>
             {texts.value.today}
-          </button>
+          </Button>
         )}
       </div>
       <p class="quiet dollar-day">
@@ -167,10 +168,10 @@ function Facts({ requestedDay, latest }: { requestedDay: string; latest: Latest 
         <p class="reserved">
           {words.ownDay} {FIGURE_SPACE.repeat(10)}
         </p>
-        <button type="button" class="button" disabled>
+        <Button disabled>
           {icons.certificate}
           {texts.value.certificate}
-        </button>
+        </Button>
       </div>
     )
   }

@@ -1,6 +1,7 @@
 // Links to the views of exchange rates, and the tools of each view.
 
 import { useEffect, useRef } from 'preact/hooks'
+import { Button } from '../components/button.tsx'
 import { icons } from '../components/icons.tsx'
 import { CopyButton } from '../components/output/copy-button.tsx'
 import { printView } from '../components/output/letterhead.tsx'
@@ -37,10 +38,10 @@ export function Views() {
         >
           {words.copyLink}
         </CopyButton>
-        <button type="button" class="plain tool" onClick={() => void printView()}>
+        <Button class="plain tool" onClick={() => void printView()}>
           {icons.print}
           {words.print}
-        </button>
+        </Button>
       </div>
     </div>
   )

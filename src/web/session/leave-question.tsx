@@ -3,6 +3,7 @@
 
 import { render } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { Button } from '../components/button.tsx'
 import { language } from '../components/view.ts'
 import { LISTS } from '../i18n/lists.ts'
 import { inLanguage } from '../i18n/table-texts.ts'
@@ -38,12 +39,10 @@ function LeaveQuestion({ onAnswer }: { onAnswer: (isAgreed: boolean) => void }) 
       <h2 id="leave-question">{words.title}</h2>
       <p>{words.text}</p>
       <div class="buttons">
-        <button type="button" class="button main" onClick={() => onAnswer(true)}>
+        <Button class="button main" onClick={() => onAnswer(true)}>
           {words.yes}
-        </button>
-        <button type="button" class="button" onClick={() => onAnswer(false)}>
-          {words.no}
-        </button>
+        </Button>
+        <Button onClick={() => onAnswer(false)}>{words.no}</Button>
       </div>
     </dialog>
   )

@@ -4,6 +4,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { session } from '../api/session.ts'
 import { type LinkFacts, queryCode, type Refusal, requestSession } from '../api/sign-in.ts'
+import { Button } from '../components/button.tsx'
 import { icons } from '../components/icons.tsx'
 import { FailureNotice } from '../components/notice.tsx'
 import { refreshCount } from '../components/use-api.ts'
@@ -35,9 +36,9 @@ export function OneTimeLink({ code, onDone }: { code: string; onDone: () => void
     return (
       <>
         <FailureNotice failure={result.failure} />
-        <button type="button" class="link" onClick={onDone}>
+        <Button class="link" onClick={onDone}>
           {words.cancel}
-        </button>
+        </Button>
       </>
     )
   }
@@ -50,9 +51,9 @@ export function OneTimeLink({ code, onDone }: { code: string; onDone: () => void
         ) : (
           <>
             <h1 id="one-time-link">{words.link.gone}</h1>
-            <button type="button" class="button main wide" onClick={onDone}>
+            <Button class="button main wide" onClick={onDone}>
               {words.enter}
-            </button>
+            </Button>
           </>
         )}
       </section>
@@ -85,12 +86,10 @@ function Confirmation(props: { code: string; facts: LinkFacts; onDone: () => voi
           (isGone((refusal as { status?: number }).status) ? words.link.gone : refusalText(refusal))}
       </p>
       <div class="buttons">
-        <button type="button" class="button main" disabled={isBusy} onClick={enter}>
+        <Button class="button main" disabled={isBusy} onClick={enter}>
           {isBusy ? words.entering : words.enter}
-        </button>
-        <button type="button" class="button" onClick={onDone}>
-          {words.cancel}
-        </button>
+        </Button>
+        <Button onClick={onDone}>{words.cancel}</Button>
       </div>
       <p class="quiet small">
         {words.link.until(day(costaRicaDay(Date.parse(facts.ends_at))), time(facts.ends_at))}

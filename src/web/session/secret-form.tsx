@@ -3,6 +3,7 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { Failure } from '../api/request.ts'
 import { type Refusal, requestSession } from '../api/sign-in.ts'
+import { Button } from '../components/button.tsx'
 import { failureText } from '../components/notice.tsx'
 import { pageTexts } from '../components/view.ts'
 import { DOORS } from '../i18n/doors.ts'
@@ -64,9 +65,9 @@ export function SecretForm(props: { button: string; remember?: boolean; onDone?:
           aria-invalid={refusal !== undefined}
           onInput={(event) => setSecret(event.currentTarget.value)}
         />
-        <button type="button" class="button" aria-pressed={isVisible} onClick={() => setVisible(!isVisible)}>
+        <Button aria-pressed={isVisible} onClick={() => setVisible(!isVisible)}>
           {isVisible ? words.hide : words.show}
-        </button>
+        </Button>
       </div>
       <p class="refusal" role="alert" id={`${id}-error`}>
         {refusal && (refusal === 'form' ? words.wrong : refusalText(refusal))}

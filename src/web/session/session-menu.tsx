@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks'
 import { hasPositions, type SessionFacts } from '../api/session.ts'
 import { signOut, signOutElsewhere } from '../api/sign-in.ts'
+import { Button } from '../components/button.tsx'
 import { icons } from '../components/icons.tsx'
 import { failureText } from '../components/notice.tsx'
 import { formats, texts } from '../components/view.ts'
@@ -33,19 +34,19 @@ export function SessionMenu(props: { facts: SessionFacts; onAdd: (kind: 'key' | 
                   {kind === 'token' && expiry && <small>{words.expires(formats.value.day(expiry))}</small>}
                 </>
               ) : (
-                <button type="button" class="link" onClick={() => onAdd(kind)}>
+                <Button class="link" onClick={() => onAdd(kind)}>
                   {words.add[kind]}
-                </button>
+                </Button>
               )}
             </li>
           ))}
         </ul>
-        <button type="button" class="button wide" onClick={() => void leave()}>
+        <Button class="button wide" onClick={() => void leave()}>
           {words.leave}
-        </button>
-        <button type="button" class="button wide" onClick={() => void leaveOthers()}>
+        </Button>
+        <Button class="button wide" onClick={() => void leaveOthers()}>
           {words.leaveOthers}
-        </button>
+        </Button>
         <p class="quiet small" role="status">
           {result}
         </p>

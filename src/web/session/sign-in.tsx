@@ -2,6 +2,7 @@
 
 import { type SessionEnding, session } from '../api/session.ts'
 import { isOpenNetwork } from '../api/sign-in.ts'
+import { Button } from '../components/button.tsx'
 import { icons } from '../components/icons.tsx'
 import { pageTexts, texts } from '../components/view.ts'
 import { DOORS } from '../i18n/doors.ts'
@@ -31,9 +32,9 @@ export function SignIn({ onCancel }: { onCancel: () => void }) {
         onDone={onCancel}
       />
       {isOpenNetwork && (
-        <button type="button" class="link" onClick={onCancel}>
+        <Button class="link" onClick={onCancel}>
           {words.withoutKey}
-        </button>
+        </Button>
       )}
       <p class="quiet">{words.noKey}</p>
       <Commands />

@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import { apiRequest, type Failure } from '../api/request.ts'
+import { Button } from '../components/button.tsx'
 import { icons } from '../components/icons.tsx'
 import { failureText } from '../components/notice.tsx'
 import { saveUrl } from '../components/output/downloads.ts'
@@ -27,16 +28,10 @@ export function ExportAll() {
       <p class="quiet">{words.text}</p>
       <div class="buttons">
         {FORMATS.map((format) => (
-          <button
-            key={format}
-            type="button"
-            class="button"
-            disabled={state === 'busy'}
-            onClick={() => void startExport(format)}
-          >
+          <Button key={format} disabled={state === 'busy'} onClick={() => void startExport(format)}>
             {icons.download}
             {words.file(format.toUpperCase())}
-          </button>
+          </Button>
         ))}
         <p role="status" class={typeof state === 'object' ? 'refusal' : 'quiet'}>
           {typeof state === 'object' ? failureText(state).title : state === 'started' && words.started}

@@ -4,6 +4,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { addDays, addMonths, lastMonthEnd } from '../../model/days.ts'
 import { monthWeeks, moveInCalendar } from '../../model/month-grid.ts'
+import { Button } from '../button.tsx'
 import { IconButton } from '../icon-button.tsx'
 import { icons } from '../icons.tsx'
 import { formats, texts } from '../view.ts'
@@ -62,12 +63,12 @@ export function Calendar({ label, choice, onClose }: CalendarProps) {
       <MonthFields day={day} bounds={bounds} onMove={move} />
       <DayGrid day={day} choice={choice} onMove={move} onChoose={choose} />
       <div class="calendar-foot">
-        <button type="button" class="link" onClick={() => choose(bounds.today)}>
+        <Button class="link" onClick={() => choose(bounds.today)}>
           {words.today}
-        </button>
-        <button type="button" class="link" onClick={() => choose(monthEnd)}>
+        </Button>
+        <Button class="link" onClick={() => choose(monthEnd)}>
           {words.date.lastMonthEnd}
-        </button>
+        </Button>
       </div>
     </div>
   )
@@ -171,8 +172,7 @@ function DayGrid(props: {
               // biome-ignore lint/a11y/useAriaPropsSupportedByRole: a cell of a grid can be selected
               <td key={one ?? index} aria-selected={one === choice.day && !choice.error}>
                 {one && (
-                  <button
-                    type="button"
+                  <Button
                     class="day"
                     tabIndex={one === day ? 0 : -1}
                     disabled={one < first || one > last}
@@ -181,7 +181,7 @@ function DayGrid(props: {
                     onClick={() => onChoose(one)}
                   >
                     {Number(one.slice(8))}
-                  </button>
+                  </Button>
                 )}
               </td>
             ))}

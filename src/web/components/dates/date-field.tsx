@@ -4,6 +4,7 @@
 import type { FunctionComponent } from 'preact'
 import { useId, useRef, useState } from 'preact/hooks'
 import { type DateError, numericDay, readDate, stepDay } from '../../model/date-text.ts'
+import { Button } from '../button.tsx'
 import { icons } from '../icons.tsx'
 import { formats, texts } from '../view.ts'
 import type { CalendarProps } from './calendar.tsx'
@@ -117,9 +118,9 @@ export function DateWords(props: { id: string; choice: DateChoice; isShort?: boo
   return (
     <span id={id} class="date-error" role="alert">
       {dateErrorText(choice.error, choice.bounds)}{' '}
-      <button type="button" class="link" onClick={() => choice.choose(back)}>
+      <Button class="link" onClick={() => choice.choose(back)}>
         {texts.value.date.back(numericDay(back))}
-      </button>
+      </Button>
     </span>
   )
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { Button } from '../button.tsx'
 import { icons } from '../icons.tsx'
 import { texts } from '../view.ts'
 
@@ -23,8 +24,7 @@ export function CopyButton(props: {
   }
   const message = result && (result === 'copied' ? copied : notCopied)
   return (
-    <button
-      type="button"
+    <Button
       class={props.class}
       title={props.label}
       aria-label={props.label}
@@ -36,7 +36,7 @@ export function CopyButton(props: {
       <span class="unseen" role="status">
         {message}
       </span>
-    </button>
+    </Button>
   )
 }
 

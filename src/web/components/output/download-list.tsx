@@ -11,6 +11,7 @@ import type { Download } from '../../model/files/table.ts'
 import type { Language } from '../../model/formats.ts'
 import { encodeFragment } from '../../model/fragment.ts'
 import { visibleText } from '../../model/visible.ts'
+import { Button } from '../button.tsx'
 import { formats, language, view } from '../view.ts'
 import { saveBlob } from './downloads.ts'
 
@@ -70,9 +71,8 @@ export function DownloadList(props: DownloadListProps) {
         }}
       >
         {FORMATS.map((format) => (
-          <button
+          <Button
             key={format}
-            type="button"
             role="menuitem"
             tabIndex={-1}
             class="download-item"
@@ -86,7 +86,7 @@ export function DownloadList(props: DownloadListProps) {
               <strong>{words.formats[format]}</strong>
               <small>{words.details[format]}</small>
             </span>
-          </button>
+          </Button>
         ))}
       </div>
       <p class="hint">{words.allDigits}</p>

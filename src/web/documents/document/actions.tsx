@@ -4,6 +4,7 @@ import { useRef, useState } from 'preact/hooks'
 import { type Document, documentPath } from '../../api/documents.ts'
 import { apiRequest, apiResponse, type Failure } from '../../api/request.ts'
 import { mayUse } from '../../api/session.ts'
+import { Button } from '../../components/button.tsx'
 import { icons, lineIcon } from '../../components/icons.tsx'
 import { failureText } from '../../components/notice.tsx'
 import { saveBlob } from '../../components/output/downloads.ts'
@@ -18,10 +19,10 @@ const DELETE_ICON = lineIcon(<path d="M5 7h14M10 7V4.5h4V7m-7.5 0 .8 13h9.4l.8-1
 export function ViewButton({ isLarge, onClick }: { isLarge: boolean; onClick: () => void }) {
   const words = pageTexts(DOCUMENT)
   return (
-    <button type="button" class="button view-button" aria-pressed={isLarge} onClick={onClick}>
+    <Button class="button view-button" aria-pressed={isLarge} onClick={onClick}>
       {icons.eye}
       {words.view}
-    </button>
+    </Button>
   )
 }
 
@@ -38,15 +39,10 @@ export function PdfButton({ id }: { id: number }) {
   }
   return (
     <>
-      <button
-        type="button"
-        class="button view-button"
-        disabled={state === 'busy'}
-        onClick={() => void openTab()}
-      >
+      <Button class="button view-button" disabled={state === 'busy'} onClick={() => void openTab()}>
         {icons.eye}
         {words.view}
-      </button>
+      </Button>
       <Refusal state={state} text={({ status }) => (status === 415 ? words.preview.notAPdf : undefined)} />
     </>
   )
@@ -66,15 +62,10 @@ export function DownloadButton({ document, isOff }: { document: Document; isOff:
   const isBusy = state === 'busy'
   return (
     <>
-      <button
-        type="button"
-        class="button download-button"
-        disabled={isOff || isBusy}
-        onClick={() => void download()}
-      >
+      <Button class="button download-button" disabled={isOff || isBusy} onClick={() => void download()}>
         {icons.download}
         {isBusy ? words.downloading : words.download}
-      </button>
+      </Button>
       <Refusal state={state} />
     </>
   )
@@ -114,17 +105,10 @@ export function DeleteButton({ id, onDelete }: { id: number; onDelete: () => voi
         <div class="delete-question" role="alert">
           <p>{words.deleteQuestion}</p>
           <div class="buttons">
-            <button
-              type="button"
-              class="button danger"
-              disabled={state === 'busy'}
-              onClick={() => void remove()}
-            >
+            <Button class="button danger" disabled={state === 'busy'} onClick={() => void remove()}>
               {words.delete}
-            </button>
-            <button type="button" class="button" onClick={cancel}>
-              {words.cancel}
-            </button>
+            </Button>
+            <Button onClick={cancel}>{words.cancel}</Button>
           </div>
           <Refusal state={state} />
         </div>

@@ -1,6 +1,7 @@
 // Other documents of the same clave: XML, PDF and answers.
 
 import { companionsPath, type Document, type NewestDocuments } from '../../api/documents.ts'
+import { Button } from '../../components/button.tsx'
 import { FailureNotice } from '../../components/notice.tsx'
 import { pageTexts, texts } from '../../components/view.ts'
 import { DOCUMENT } from '../../i18n/document.ts'
@@ -33,10 +34,10 @@ export function Companions(props: {
       <ul class="companions">
         {others?.map((one) => (
           <li key={one.id}>
-            <button type="button" class="companion" onClick={() => props.onOpen(one.id)}>
+            <Button class="companion" onClick={() => props.onOpen(one.id)}>
               <span class="link-text">{companionText(one)}</span>
               <bdi class="quiet tiny">{visibleText(one.name)}</bdi>
-            </button>
+            </Button>
           </li>
         ))}
       </ul>

@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { DirectoryEntry, Document } from '../../api/documents.ts'
 import { mayUse } from '../../api/session.ts'
+import { Button } from '../../components/button.tsx'
 import { icons, lineIcon } from '../../components/icons.tsx'
 import { failureText } from '../../components/notice.tsx'
 import { SelectField } from '../../components/select-field.tsx'
@@ -130,24 +131,18 @@ function FileZone(props: {
         <p class="drop-title">{isCoarse ? words.photoOrFiles : words.drop}</p>
         <p class="hint">{words.kinds}</p>
         {isCoarse && (
-          <button
-            type="button"
-            class="button main wide"
-            disabled={!isReady}
-            onClick={() => camera.current?.click()}
-          >
+          <Button class="button main wide" disabled={!isReady} onClick={() => camera.current?.click()}>
             {CAMERA_ICON}
             {words.photo}
-          </button>
+          </Button>
         )}
-        <button
-          type="button"
+        <Button
           class={isCoarse ? 'button wide choose' : 'button choose'}
           disabled={!isReady}
           onClick={() => input.current?.click()}
         >
           {words.choose}
-        </button>
+        </Button>
         <input ref={input} type="file" multiple hidden onChange={addSelected} />
         {isCoarse && (
           <input

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Document } from '../../api/documents.ts'
 import type { Failure } from '../../api/request.ts'
+import { Button } from '../../components/button.tsx'
 import { IconButton } from '../../components/icon-button.tsx'
 import { icons } from '../../components/icons.tsx'
 import { failureText } from '../../components/notice.tsx'
@@ -32,9 +33,9 @@ export function UploadList({ chip }: { chip: (document: Document) => ComponentCh
             <progress aria-label={words.progress(visibleText(one.file.name))} value={sentShare(one)} />
           )}
           {typeof one.state === 'object' && (
-            <button type="button" class="link" onClick={() => retryUpload(one.key)}>
+            <Button class="link" onClick={() => retryUpload(one.key)}>
               {words.again}
-            </button>
+            </Button>
           )}
         </li>
       ))}

@@ -5,6 +5,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { serverTime } from '../../api/clock.ts'
 import type { Failure } from '../../api/request.ts'
 import type { Series, StatementResponse } from '../../api/responses.ts'
+import { Button } from '../../components/button.tsx'
 import { icons } from '../../components/icons.tsx'
 import { FailureDetails, FailureNotice, Notice } from '../../components/notice.tsx'
 import { CopyButton } from '../../components/output/copy-button.tsx'
@@ -40,10 +41,10 @@ export function Certificate({ series }: { series: readonly Series[] }) {
           {icons.previous}
           {words.back}
         </a>
-        <button type="button" class="button main" disabled={code === ''} onClick={() => print()}>
+        <Button class="button main" disabled={code === ''} onClick={() => print()}>
           {icons.print}
           {words.print}
-        </button>
+        </Button>
         <CopyButton class="button" icon={icons.link} text={() => viewAddress(query)} isOff={code === ''}>
           {words.copyLink}
         </CopyButton>

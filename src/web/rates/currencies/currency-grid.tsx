@@ -1,3 +1,4 @@
+import { Button } from '../../components/button.tsx'
 import { formats, pageTexts, setView, view } from '../../components/view.ts'
 import { CURRENCIES } from '../../i18n/currency-texts.ts'
 import { decimalSign } from '../../model/decimal.ts'
@@ -73,9 +74,9 @@ function Heading(props: {
       class={`${group} column-${name}`}
       aria-sort={sorting?.key === name ? direction : undefined}
     >
-      <button type="button" class="sort" onClick={() => onSort(name)}>
+      <Button class="sort" onClick={() => onSort(name)}>
         {pageTexts(CURRENCIES).columns[name]}
-      </button>
+      </Button>
     </th>
   )
 }
@@ -123,8 +124,7 @@ function TrendButton({ code, name }: { code: string; name: string }) {
       ?.scrollIntoView({ behavior: isCalm ? 'auto' : 'smooth', block: 'center' })
   }
   return (
-    <button
-      type="button"
+    <Button
       class="currency"
       aria-pressed={view.value.pair === pair}
       title={pageTexts(CURRENCIES).trend(name)}
@@ -132,6 +132,6 @@ function TrendButton({ code, name }: { code: string; name: string }) {
     >
       <span class="currency-code">{code}</span>
       <span class="currency-name">{name}</span>
-    </button>
+    </Button>
   )
 }

@@ -2,6 +2,7 @@
 
 import { useMemo, useState } from 'preact/hooks'
 import type { Series } from '../../api/responses.ts'
+import { Button } from '../../components/button.tsx'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { TableSearch } from '../../components/table-search.tsx'
@@ -70,11 +71,7 @@ export function CurrencyTable({ series, day }: { series: readonly Series[]; day:
         <FailureNotice failure={failure} />
       ) : rows && visible.length === 0 ? (
         <Notice title={query === '' ? words.noValues : words.none(query)}>
-          {query !== '' && (
-            <button type="button" class="button" onClick={() => setQuery('')}>
-              {words.clear}
-            </button>
-          )}
+          {query !== '' && <Button onClick={() => setQuery('')}>{words.clear}</Button>}
         </Notice>
       ) : (
         <CurrencyGrid
@@ -128,9 +125,9 @@ function RowCount(props: { count: number; all: number; isWhole: boolean; onToggl
   return (
     <p class="row small quiet row-count">
       {!props.isWhole && words.main(count(props.count), count(props.all))}
-      <button type="button" class="link" aria-expanded={props.isWhole} onClick={props.onToggle}>
+      <Button class="link" aria-expanded={props.isWhole} onClick={props.onToggle}>
         {props.isWhole ? words.showMain : words.showAll(count(props.all))}
-      </button>
+      </Button>
     </p>
   )
 }

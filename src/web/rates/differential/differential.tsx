@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import type { Series } from '../../api/responses.ts'
+import { Button } from '../../components/button.tsx'
 import { CurrencyField } from '../../components/currency-field.tsx'
 import { type DayBounds, useDateChoice } from '../../components/dates/date-choice.ts'
 import { DateField, DateWords } from '../../components/dates/date-field.tsx'
@@ -78,24 +79,17 @@ export function Differential({ series, bounds }: { series: readonly Series[]; bo
             </p>
           </div>
           <div class="buttons">
-            <button
-              type="button"
-              class="button"
+            <Button
               aria-expanded={panel?.kind === 'form'}
               onClick={() => setPanel({ kind: 'form', position: undefined })}
             >
               {icons.add}
               {words.add}
-            </button>
-            <button
-              type="button"
-              class="button"
-              aria-expanded={panel?.kind === 'paste'}
-              onClick={() => setPanel({ kind: 'paste' })}
-            >
+            </Button>
+            <Button aria-expanded={panel?.kind === 'paste'} onClick={() => setPanel({ kind: 'paste' })}>
               {icons.copy}
               {words.paste}
-            </button>
+            </Button>
             {list.length > 0 && (
               <DownloadMenu
                 table={
@@ -134,14 +128,9 @@ export function Differential({ series, bounds }: { series: readonly Series[]; bo
         )}
         <div class="spread rows-foot positions-foot">
           <p class="hint">{isStored.value ? words.foot : words.notStored}</p>
-          <button
-            type="button"
-            class="link small"
-            aria-expanded={isGuideOpen}
-            onClick={() => setGuideOpen(!isGuideOpen)}
-          >
+          <Button class="link small" aria-expanded={isGuideOpen} onClick={() => setGuideOpen(!isGuideOpen)}>
             {words.help}
-          </button>
+          </Button>
         </div>
         {isGuideOpen && <ClosingGuide />}
       </section>

@@ -1,6 +1,7 @@
 // Panel that adds pasted positions. Rows with an error are listed and not added.
 
 import { useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
 import { CurrencyField } from '../../components/currency-field.tsx'
 import type { DayBounds } from '../../components/dates/date-choice.ts'
 import { SelectField } from '../../components/select-field.tsx'
@@ -69,17 +70,14 @@ export function PastePositions(props: {
         <CurrencyField label={listWords.source} value={source} all={currencies} onChoose={setSource} />
         <TypeField type={type} onChoose={setType} />
         <div class="buttons convert-rows">
-          <button
-            type="button"
+          <Button
             class="button main"
             disabled={ready.length === 0 || isFull || pasted.isReading}
             onClick={add}
           >
             {words.addRows(count(ready.length), ready.length === 1)}
-          </button>
-          <button type="button" class="button" onClick={onClose}>
-            {words.form.cancel}
-          </button>
+          </Button>
+          <Button onClick={onClose}>{words.form.cancel}</Button>
         </div>
       </div>
     </div>

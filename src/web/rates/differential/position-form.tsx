@@ -1,6 +1,7 @@
 // Form of one position: a new one, or one to change or remove.
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
 import { CurrencyField } from '../../components/currency-field.tsx'
 import { type DayBounds, useDateChoice } from '../../components/dates/date-choice.ts'
 import { DateField, DateWords } from '../../components/dates/date-field.tsx'
@@ -148,12 +149,9 @@ export function PositionForm(props: {
         <button type="submit" class="button main" disabled={isFull}>
           {form.save}
         </button>
-        <button type="button" class="button" onClick={onClose}>
-          {form.cancel}
-        </button>
+        <Button onClick={onClose}>{form.cancel}</Button>
         {position && (
-          <button
-            type="button"
+          <Button
             class="link remove"
             onClick={() => {
               removePosition(position.id)
@@ -161,7 +159,7 @@ export function PositionForm(props: {
             }}
           >
             {form.remove}
-          </button>
+          </Button>
         )}
       </div>
     </form>

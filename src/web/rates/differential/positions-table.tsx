@@ -1,6 +1,7 @@
 // Positions with both rates and their sources, values in the books and at closing, and the difference.
 
 import type { Conversion } from '../../api/responses.ts'
+import { Button } from '../../components/button.tsx'
 import { formats, pageTexts, texts } from '../../components/view.ts'
 import { LISTS } from '../../i18n/lists.ts'
 import { decimalSign } from '../../model/decimal.ts'
@@ -84,9 +85,7 @@ export function PositionsTable(props: {
       {limit < list.length && (
         <div class="line quiet table-foot">
           <span>{listWords.drawn(count(limit), count(list.length))}</span>
-          <button type="button" class="button" onClick={more}>
-            {listWords.more}
-          </button>
+          <Button onClick={more}>{listWords.more}</Button>
         </div>
       )}
     </>
@@ -125,9 +124,9 @@ function PositionLine(props: {
   return (
     <tr class={row?.error ? 'bad-row' : undefined}>
       <th scope="row" class="detail">
-        <button type="button" class="link item" aria-haspopup="true" onClick={onEdit}>
+        <Button class="link item" aria-haspopup="true" onClick={onEdit}>
           {position.detail || words.form.unnamed}
-        </button>
+        </Button>
         <small>{words.types[position.type]}</small>
       </th>
       <td class="number" data-label={words.balance}>

@@ -1,6 +1,7 @@
 // Table of counter rates by entity. On a phone an entity has two lines: its name with the day, and its figures.
 
 import { useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
 import { DownloadMenu } from '../../components/output/download-menu.tsx'
 import { TableSearch } from '../../components/table-search.tsx'
@@ -57,9 +58,7 @@ export function CounterTable(props: {
         <FailureNotice failure={failure} />
       ) : visible?.length === 0 && query !== '' ? (
         <Notice title={words.none(query)}>
-          <button type="button" class="button" onClick={() => setQuery('')}>
-            {words.clear}
-          </button>
+          <Button onClick={() => setQuery('')}>{words.clear}</Button>
         </Notice>
       ) : (
         <table class="data compact counter-table" aria-busy={!value}>
@@ -75,9 +74,9 @@ export function CounterTable(props: {
                     sorting.key === key ? (sorting.isDescending ? 'descending' : 'ascending') : undefined
                   }
                 >
-                  <button type="button" class="sort" onClick={() => sort(key)}>
+                  <Button class="sort" onClick={() => sort(key)}>
                     {words.columns[key]}
-                  </button>
+                  </Button>
                 </th>
               ))}
               <th scope="col" class="counter-day">

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
 import { formats, pageTexts, setView, texts } from '../../components/view.ts'
 import { INDICATORS } from '../../i18n/indicator-texts.ts'
 import type { PageIndicator } from '../../model/indicators.ts'
@@ -47,9 +48,9 @@ export function IndicatorList(props: { indicators: readonly PageIndicator[]; sel
       {indicators.length > INITIAL_ROWS && (
         <p class="row small quiet row-count">
           {!isWhole && words.shown(count(visible), count(indicators.length))}
-          <button type="button" class="link" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+          <Button class="link" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
             {isWhole ? words.showLess : words.showAll(count(indicators.length))}
-          </button>
+          </Button>
         </p>
       )}
     </>
@@ -66,8 +67,7 @@ export function TrendChoice(props: { code: string; name: string; isSelected: boo
     chart?.scrollIntoView({ behavior: isCalm ? 'auto' : 'smooth', block: 'nearest' })
   }
   return (
-    <button
-      type="button"
+    <Button
       class="currency"
       aria-pressed={isSelected}
       title={pageTexts(INDICATORS).trend(name)}
@@ -77,6 +77,6 @@ export function TrendChoice(props: { code: string; name: string; isSelected: boo
       <span class="currency-name" lang="es">
         {name}
       </span>
-    </button>
+    </Button>
   )
 }

@@ -2,6 +2,7 @@
 
 import type { FunctionComponent } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
 import { type DateChoice, type DayBounds, useDateChoice } from '../../components/dates/date-choice.ts'
 import { icons } from '../../components/icons.tsx'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
@@ -105,15 +106,10 @@ function Values({ subject, today, MissingDaysNote }: TrendProps) {
               />
               {!isRefused && !isEmpty && (
                 <div class="buttons">
-                  <button
-                    type="button"
-                    class="button"
-                    aria-expanded={isOpen}
-                    onClick={() => setOpen(!isOpen)}
-                  >
+                  <Button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
                     {icons.table}
                     {isOpen ? history.hideTable : history.asTable}
-                  </button>
+                  </Button>
                   <DownloadMenu
                     table={
                       loaded && visibleTrend && ((language) => indicatorTable(loaded, visibleTrend, language))

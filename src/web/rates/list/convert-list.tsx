@@ -1,6 +1,7 @@
 // View that converts a pasted list: the field, the columns as they were read, and the result.
 
 import type { Series } from '../../api/responses.ts'
+import { Button } from '../../components/button.tsx'
 import { CurrencyField } from '../../components/currency-field.tsx'
 import type { DayBounds } from '../../components/dates/date-choice.ts'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
@@ -100,14 +101,13 @@ function ConvertButton({ pasted, isBusy }: { pasted: Pasted; isBusy: boolean }) 
       ? words.paste.reading
       : words.list.convert(formats.value.count(count), count === 1)
   return (
-    <button
-      type="button"
+    <Button
       class="button main convert-rows"
       disabled={isBusy || !rows || missingColumns(pasted).length > 0}
       aria-busy={isBusy || isReading}
       onClick={() => setList({ isConverted: true })}
     >
       {label}
-    </button>
+    </Button>
   )
 }

@@ -2,6 +2,7 @@
 
 import { useMemo, useState } from 'preact/hooks'
 import type { Series } from '../../api/responses.ts'
+import { Button } from '../../components/button.tsx'
 import type { DayBounds } from '../../components/dates/date-choice.ts'
 import { CopyButton } from '../../components/output/copy-button.tsx'
 import { DownloadMenu } from '../../components/output/download-menu.tsx'
@@ -77,9 +78,7 @@ export function ListResult(props: ResultProps & { series: readonly Series[]; isB
       {limit < outcomes.length && (
         <div class="line quiet table-foot">
           <span>{words.drawn(count(limit), count(outcomes.length))}</span>
-          <button type="button" class="button" onClick={more}>
-            {words.more}
-          </button>
+          <Button onClick={more}>{words.more}</Button>
         </div>
       )}
       <p class="hint rows-foot">{words.foot}</p>
@@ -237,12 +236,8 @@ function TreatButton({
   const other = replacements.get(code)
   if (other === undefined) return null
   return (
-    <button
-      type="button"
-      class="link"
-      onClick={() => setList({ asDollar: [...listState.value.asDollar, code] })}
-    >
+    <Button class="link" onClick={() => setList({ asDollar: [...listState.value.asDollar, code] })}>
       {pageTexts(LISTS).list.treat(other)}
-    </button>
+    </Button>
   )
 }

@@ -2,6 +2,7 @@
 // takes seconds. The field of a long text therefore shows its first lines alone.
 
 import { useId, useRef, useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
 import { icons } from '../../components/icons.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { formats, pageTexts } from '../../components/view.ts'
@@ -111,8 +112,7 @@ function PasteField({
       <div class="buttons">
         <FileButton onText={change} onError={() => setFileError(true)} />
         {text !== '' && (
-          <button
-            type="button"
+          <Button
             class="link"
             onClick={() => {
               change('')
@@ -120,7 +120,7 @@ function PasteField({
             }}
           >
             {words.clear}
-          </button>
+          </Button>
         )}
         <p id={`${id}-note`} class="hint">
           {problem === undefined && isLong && words.preview(count(PREVIEW_LINES))}
@@ -145,10 +145,10 @@ function FileButton({ onText, onError }: { onText: (text: string) => void; onErr
   }
   return (
     <>
-      <button type="button" class="button" onClick={() => input.current?.click()}>
+      <Button onClick={() => input.current?.click()}>
         {icons.upload}
         {pageTexts(LISTS).paste.open}
-      </button>
+      </Button>
       <input
         ref={input}
         type="file"

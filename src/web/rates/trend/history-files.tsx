@@ -1,4 +1,5 @@
 import type { Series } from '../../api/responses.ts'
+import { Button } from '../../components/button.tsx'
 import { icons } from '../../components/icons.tsx'
 import { DownloadMenu } from '../../components/output/download-menu.tsx'
 import { setView, texts } from '../../components/view.ts'
@@ -23,10 +24,10 @@ export function HistoryFiles(props: {
   const words = texts.value.history
   return (
     <div class="buttons">
-      <button type="button" class="button" aria-expanded={isOpen} onClick={() => setView({ table: !isOpen })}>
+      <Button aria-expanded={isOpen} onClick={() => setView({ table: !isOpen })}>
         {icons.table}
         {isOpen ? words.hideTable : words.asTable}
-      </button>
+      </Button>
       <DownloadMenu
         table={loaded && trend && ((language) => fileTable(loaded, compared, trend, series, language))}
         name={loaded && trend && fileName(loaded.pair, trend)}

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
 import { Scroller } from '../../components/scroller.tsx'
 import { formats, texts } from '../../components/view.ts'
 import type { TrendColumn } from './trend-columns.ts'
@@ -55,11 +56,7 @@ export function HistoryTable(props: {
       {isOpen && (
         <p class="line quiet table-foot">
           {history.rows(count(visibleCount), count(days.length))}
-          {visibleCount < days.length && (
-            <button type="button" class="button" onClick={() => setRows(rows * 2)}>
-              {history.more}
-            </button>
-          )}
+          {visibleCount < days.length && <Button onClick={() => setRows(rows * 2)}>{history.more}</Button>}
         </p>
       )}
       {rowCount < days.length && (

@@ -1,4 +1,5 @@
 import { useId } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
 import type { DateChoice } from '../../components/dates/date-choice.ts'
 import { DateField, DateWords } from '../../components/dates/date-field.tsx'
 import { texts } from '../../components/view.ts'
@@ -30,9 +31,9 @@ export function RangeFields(props: {
         </div>
       ))}
       {onReset && (
-        <button type="button" class="link" onClick={onReset}>
+        <Button class="link" onClick={onReset}>
           {words.zoomOut}
-        </button>
+        </Button>
       )}
     </div>
   )

@@ -1,4 +1,5 @@
 import type { Conversion } from '../../api/responses.ts'
+import { Button } from '../../components/button.tsx'
 import { useApi } from '../../components/use-api.ts'
 import { useDebounced } from '../../components/use-debounced.ts'
 import { formats, setView, texts, view } from '../../components/view.ts'
@@ -15,9 +16,9 @@ export function TrendTitle({ pair, trend }: { pair: string; trend: Trend | undef
         <p class="quiet small">{trend ? subject(pair, trend) : '\u00a0'}</p>
       </div>
       {trend?.lines[0]?.name === 'main' && (
-        <button type="button" class="link" onClick={() => setView({ compare: '' })}>
+        <Button class="link" onClick={() => setView({ compare: '' })}>
           {words.endComparison}
-        </button>
+        </Button>
       )}
     </div>
   )
