@@ -7,6 +7,7 @@ import { monthWeeks, moveInCalendar } from '../../model/month-grid.ts'
 import { Button } from '../button.tsx'
 import { IconButton } from '../icon-button.tsx'
 import { icons } from '../icons.tsx'
+import { Options } from '../select-field.tsx'
 import { formats, texts } from '../view.ts'
 import type { DateChoice, DayBounds } from './date-choice.ts'
 
@@ -118,11 +119,7 @@ function MonthFields({
           onMove(addMonths(day, 12 * (Number(currentTarget.value) - Number(year))))
         }
       >
-        {years.map((one) => (
-          <option key={one} value={one}>
-            {one}
-          </option>
-        ))}
+        <Options all={years.map((one) => [one, one])} />
       </select>
       <IconButton label={words.nextMonth} isOff={isLast} isUntitled onClick={() => onMove(addMonths(day, 1))}>
         {icons.next}

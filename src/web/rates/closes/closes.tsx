@@ -8,6 +8,7 @@ import { FailureNotice, Notice } from '../../components/notice.tsx'
 import { CopyButton } from '../../components/output/copy-button.tsx'
 import { DownloadMenu } from '../../components/output/download-menu.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
+import { Options } from '../../components/select-field.tsx'
 import { formats, language, pageTexts, setView, view } from '../../components/view.ts'
 import { CLOSES } from '../../i18n/closes.ts'
 import { addDays } from '../../model/days.ts'
@@ -151,11 +152,7 @@ function YearPicker({ year, first, today }: { year: string; first: string; today
         onChange={(event) => setYear(Number(event.currentTarget.value))}
       >
         {!all.includes(Number(year)) && <option value={year}>{year}</option>}
-        {all.map((one) => (
-          <option key={one} value={String(one)}>
-            {one}
-          </option>
-        ))}
+        <Options all={all.map((one) => [one, String(one)])} />
       </select>
       <IconButton label={words.next} isOff={year >= last} onClick={() => setYear(Number(year) + 1)}>
         {icons.next}
