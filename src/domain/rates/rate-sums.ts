@@ -22,7 +22,7 @@ export async function findDamagedRates(db: ReadDb): Promise<DamagedPart[]> {
       damaged.push({
         series,
         part,
-        message: `${seriesName(series)}: its ${rows} are not as they were stored`,
+        message: `${seriesLabel(series)}: its ${rows} are not as they were stored`,
       })
     }
   }
@@ -55,6 +55,6 @@ export async function renewOutdatedSums(db: WriteDb, log: Log, lock: Lock | unde
   if (series > 0) log.info('sums of rates computed anew', { series, because: 'an older program wrote them' })
 }
 
-export function seriesName({ id, base_currency, quote_currency, rate_type }: SeriesRow): string {
+export function seriesLabel({ id, base_currency, quote_currency, rate_type }: SeriesRow): string {
   return `series ${id} (${base_currency}/${quote_currency} ${rate_type})`
 }

@@ -57,7 +57,7 @@ export async function deleteLaterDoubts(db: WriteDb, day: IsoDate): Promise<void
   await db.deleteFrom('empty_days').where('rate_date', '>', day).execute()
 }
 
-/** Deletes withheld values of a series that are stored meanwhile. */
+/** Deletes withheld values of a series that are equal to the stored ones. */
 export async function deleteStoredWithheld(db: WriteDb, id: number): Promise<void> {
   await db
     .deleteFrom('withheld_rates')

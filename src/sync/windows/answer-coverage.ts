@@ -32,7 +32,7 @@ type WindowResult = {
   before: readonly StoredRate[]
   changes: Changes
   window: Window
-  /** Days with a withheld value, by series. They count as rejected ones. */
+  /** Days with a withheld value, by series: rejected days. */
   withheldDays: ReadonlyMap<number, readonly IsoDate[]>
   /** Days without a value that are not covered yet, by series. */
   openDays: ReadonlyMap<number, readonly IsoDate[]>

@@ -1,5 +1,5 @@
-// Begun days without a value of a source that publishes every day. Such a day is covered once three runs on different
-// days of Costa Rica agree that it has none (decisions 2.6).
+// Begun days without a value of a source that publishes every day. Three runs on different days of Costa Rica have to
+// agree before such a day is covered (decisions 2.6).
 
 import type { SeriesGroup, Window } from '../../providers/provider.ts'
 import { type EmptyDay, replaceEmptyDays, selectEmptyDays } from '../../store/rates/empty-days.ts'
@@ -16,7 +16,7 @@ import { answersSeries, type Reading } from './fetch-window.ts'
 const AGREEING_RUNS = 3
 const NAMED = 3
 
-type Answer = {
+type EmptyDaysRequest = {
   reading: Reading
   series: readonly SeriesRow[]
   window: Window
@@ -28,28 +28,28 @@ type Answer = {
 }
 
 /**
- * Counts the answers without a value of each begun day. Returns the days that stay open. They are a problem of the run,
- * unless they are before the first known value: the source may not have begun.
+ * Counts the answers without a value of each begun day. Returns the days that stay open. Open days after the first known
+ * value are a problem of the run. Before it the source may not have begunDays.
  */
 export async function countEmptyDays(
   trx: WriteDb,
   state: RunState,
   { publishesDaily }: SeriesGroup,
-  answer: Answer,
+  answer: EmptyDaysRequest,
 ): Promise<{ openDays: Map<number, IsoDate[]>; problems: Problem[] }> {
   const { reading, series, window, validated, name } = answer
   const openDays = new Map<number, IsoDate[]>()
   const problems: Problem[] = []
-  const begun = { from: window.from, to: earliest(window.to, reading.requestedOn) }
-  for (const one of publishesDaily && begun.from <= begun.to ? series : []) {
+  const begunDays = { from: window.from, to: earliest(window.to, reading.requestedOn) }
+  for (const one of publishesDaily && begunDays.from <= begunDays.to ? series : []) {
     // A row without its day may be of any day.
     if (!answersSeries(reading, one.external_code) || validated.undated.has(one.external_code)) continue
     const days = listRowDays(one, answer)
     const first = [state.firstValues.get(one.id), ...days].filter((day) => day !== undefined).sort()[0]
     // Without a value only the newest days are expected to have one, and later days after the first one.
     const isExpected =
-      first === undefined ? window.to >= reading.requestedOn : days.length > 0 || first < begun.from
-    const gaps = isExpected ? findGaps(toIntervals(days), begun) : []
+      first === undefined ? window.to >= reading.requestedOn : days.length > 0 || first < begunDays.from
+    const gaps = isExpected ? findGaps(toIntervals(days), begunDays) : []
     const empty = difference(gaps, state.covered.answered.get(one.id) ?? []).flatMap(listDays)
     const before = await selectEmptyDays(trx, one.id, window)
     if (empty.length === 0 && before.length === 0) continue
@@ -57,14 +57,14 @@ export async function countEmptyDays(
     await replaceEmptyDays(trx, one.id, window, open)
     const stillOpen = open.map(({ rate_date }) => rate_date)
     openDays.set(one.id, stillOpen)
-    const named = toIntervals(stillOpen.filter((day) => first === undefined || day > first))
-    if (named.length > 0) problems.push({ message: `${name}: ${describeEmpty(one, named)}` })
+    const reportedDays = toIntervals(stillOpen.filter((day) => first === undefined || day > first))
+    if (reportedDays.length > 0) problems.push({ message: `${name}: ${describeEmpty(one, reportedDays)}` })
   }
   return { openDays, problems }
 }
 
 /** Returns the days with a row of the answer or a stored value, ascending. */
-function listRowDays({ id, external_code }: SeriesRow, { validated, stored }: Answer): IsoDate[] {
+function listRowDays({ id, external_code }: SeriesRow, { validated, stored }: EmptyDaysRequest): IsoDate[] {
   const days = new Set(validated.rejectedDays.get(external_code))
   for (const { code, day } of validated.accepted) if (code === external_code) days.add(day)
   for (const { series_id, rate_date } of stored) if (series_id === id) days.add(rate_date)

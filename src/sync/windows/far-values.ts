@@ -15,12 +15,12 @@ const FAR = 5n
 const ALIKE = 2n
 const CONFIRMING_DAYS = 3
 
-type Value = { rate_date: IsoDate; value: string }
+type DayValue = { rate_date: IsoDate; value: string }
 
-/** One series with an answer to judge. */
-export type SeriesAnswer = {
+/** Answer to judge, of one series. */
+export type JudgedAnswer = {
   /** Stored values from 31 days before the window to 31 days after it. */
-  stored: readonly Value[]
+  stored: readonly DayValue[]
   /** Day of the newest stored value. */
   newestDay: IsoDate | undefined
   /** Withheld values of the same days. */
@@ -38,11 +38,11 @@ export type SeriesAnswer = {
 export type FarValue = Omit<AcceptedRate, 'code'> & {
   farFrom: FarReference
   runId: number
-  reference: Value | undefined
+  reference: DayValue | undefined
 }
 
 /** `trusted`: stored, or near a stored value. `answer`: in the answer, which `runId` read first. */
-type Entry = Value & {
+type Entry = DayValue & {
   number: number
   isTrusted: boolean
   runId: number | undefined
@@ -54,7 +54,7 @@ type Entry = Value & {
 type Level = { entries: Entry[]; newest: Entry[]; isTrusted: boolean }
 
 /** Returns the values of an answer that are not to be stored. */
-export function findFarValues(facts: SeriesAnswer): FarValue[] {
+export function findFarValues(facts: JudgedAnswer): FarValue[] {
   const { entries, contradictions } = listEntries(facts)
   if (contradictions.length === 0 && entries.every(({ isTrusted }) => isTrusted)) return []
   // An answer that contradicts a stored value confirms nothing.
@@ -63,11 +63,11 @@ export function findFarValues(facts: SeriesAnswer): FarValue[] {
   return [...contradictions, ...clusters.flatMap((cluster) => farOfCluster(cluster, facts))]
 }
 
-function listEntries({ stored, withheld, answer, runId, acceptedDay }: SeriesAnswer) {
+function listEntries({ stored, withheld, answer, runId, acceptedDay }: JudgedAnswer) {
   const byDay = new Map<IsoDate, Entry>()
   const contradictions: FarValue[] = []
   const rows = new Map(withheld.map((one) => [one.rate_date, one]))
-  const add = (one: Value, facts: Partial<Entry>) =>
+  const add = (one: DayValue, facts: Partial<Entry>) =>
     byDay.set(one.rate_date, {
       ...{ rate_date: one.rate_date, value: one.value, number: dayNumber(one.rate_date) },
       ...{ isTrusted: false, runId: undefined, farFrom: undefined, answer: undefined, ...facts },
@@ -160,15 +160,15 @@ function splitClusters(levels: readonly Level[]): Level[][] {
   return clusters
 }
 
-function farOfCluster(cluster: readonly Level[], facts: SeriesAnswer): FarValue[] {
+function farOfCluster(cluster: readonly Level[], facts: JudgedAnswer): FarValue[] {
   const isAnchored = cluster.some(({ isTrusted }) => isTrusted)
   const judged = new Set(isAnchored ? [] : cluster.flatMap(({ entries }) => entries.filter(isOfRange(facts))))
   const isPlausible = ({ value }: Entry) =>
     facts.range !== undefined &&
     isInRange(value, ratio([facts.range.low], [String(FAR)]), product(facts.range.high, String(FAR)))
   const plausible = cluster.filter(({ newest }) => {
-    const held = newest.filter((one) => judged.has(one))
-    return held.length > 0 && held.every(isPlausible)
+    const judgedEntries = newest.filter((one) => judged.has(one))
+    return judgedEntries.length > 0 && judgedEntries.every(isPlausible)
   })
   const isRange =
     judged.size > 0 || cluster.some(({ entries }) => entries.some((one) => one.farFrom === 'range'))
@@ -184,15 +184,15 @@ function farOfCluster(cluster: readonly Level[], facts: SeriesAnswer): FarValue[
     .filter(({ isTrusted }) => !isTrusted)
     .flatMap((level) =>
       level.entries.flatMap(({ answer, runId = facts.runId, number }) => {
-        const farFrom = trusted.length === 0 && isRange ? 'range' : 'neighbour'
         const reference = nearestEntry(trusted, number)
-        return answer ? [{ ...answer, farFrom, runId, reference } satisfies FarValue] : []
+        const facts = { farFrom: !reference && isRange ? 'range' : 'neighbour', runId, reference } as const
+        return answer ? [{ ...answer, ...facts }] : []
       }),
     )
 }
 
-/** Returns a test of days that are held against the plausible range. */
-function isOfRange({ range, newestDay, today }: SeriesAnswer): (entry: Entry) => boolean {
+/** Returns a test of days that the plausible range limits. */
+function isOfRange({ range, newestDay, today }: JudgedAnswer): (entry: Entry) => boolean {
   const first = dayNumber(today) - RANGE_DAYS
   const newest = newestDay === undefined ? Number.NEGATIVE_INFINITY : dayNumber(newestDay)
   return ({ number }) => range !== undefined && number >= first && newest < number - RANGE_DAYS
@@ -219,18 +219,21 @@ function trustNearLevels(cluster: readonly Level[]): void {
 function isNearTrusted(cluster: readonly Level[], at: number): boolean {
   const { entries } = cluster[at] as Level
   const [first, last] = [entries[0] as Entry, entries.at(-1) as Entry]
-  const left = cluster
+  const leftEntry = cluster
     .slice(0, at)
     .findLast(({ isTrusted }) => isTrusted)
     ?.entries.at(-1)
-  const right = cluster.slice(at + 1).find(({ isTrusted }) => isTrusted)?.entries[0]
+  const rightEntry = cluster.slice(at + 1).find(({ isTrusted }) => isTrusted)?.entries[0]
   const gaps = {
-    left: left ? first.number - left.number : Number.POSITIVE_INFINITY,
-    right: right ? right.number - last.number : Number.POSITIVE_INFINITY,
+    left: leftEntry ? first.number - leftEntry.number : Number.POSITIVE_INFINITY,
+    right: rightEntry ? rightEntry.number - last.number : Number.POSITIVE_INFINITY,
   }
   const isNear = (one: Entry | undefined, edge: Entry) =>
     one !== undefined && withinFactor(one.value, edge.value, FAR)
-  return (gaps.left <= gaps.right && isNear(left, first)) || (gaps.right <= gaps.left && isNear(right, last))
+  return (
+    (gaps.left <= gaps.right && isNear(leftEntry, first)) ||
+    (gaps.right <= gaps.left && isNear(rightEntry, last))
+  )
 }
 
 /** Trusts levels after the last trusted value, once three later days that other runs read first are alike. */
@@ -240,10 +243,10 @@ function confirmLaterLevels(cluster: readonly Level[]): void {
   const later = cluster.slice(end + 1)
   const entries = later.flatMap((level) => level.entries)
   for (const level of later)
-    level.isTrusted = level.entries.some((one) => one.answer && isConfirmed(one, entries))
+    level.isTrusted = level.entries.some((one) => one.answer && hasLaterDays(one, entries))
 }
 
-function isConfirmed(one: Entry, entries: readonly Entry[]): boolean {
+function hasLaterDays(one: Entry, entries: readonly Entry[]): boolean {
   const runs = new Set<number | undefined>()
   for (const { number, value, runId } of entries) {
     if (number > one.number && runId !== one.runId && withinFactor(one.value, value, ALIKE)) runs.add(runId)

@@ -17,7 +17,7 @@ import { type FarValue, findFarValues, NEAR_DAYS } from './far-values.ts'
 const NAMED = 3
 const AROUND_DAYS = 10 // with at least three working days
 
-type Answer = {
+type WithholdingRequest = {
   /** Requested series whose answer is stored. */
   series: readonly SeriesRow[]
   accepted: readonly AcceptedRate[]
@@ -37,7 +37,7 @@ type Answer = {
 export type Withholding = {
   accepted: AcceptedRate[]
   days: Map<number, IsoDate[]>
-  /** Those of them without a stored value. */
+  /** Withheld days without a stored value. */
   newDays: Map<number, IsoDate[]>
   problems: Problem[]
 }
@@ -51,7 +51,7 @@ export function daysAround({ from, to }: Window): Window {
 export async function withholdFarValues(
   trx: WriteDb,
   state: RunState,
-  { series, accepted, stored, written, window, answersSeries, name, of }: Answer,
+  { series, accepted, stored, written, window, answersSeries, name, of }: WithholdingRequest,
 ): Promise<Withholding> {
   const ids = series.map(({ id }) => id)
   const rows = await selectWithheld(trx, { ids, days: daysAround(window) })
@@ -140,7 +140,7 @@ function describeFar(
 
 /**
  * Adds the days around withheld values to the days to read: a new currency is confirmed by an answer with days before
- * and after it. Of a long interval only the newest `longest` days are read, until they are stored.
+ * and after it. Only the newest `longest` days of an interval are read, until they are stored.
  */
 export function withDaysAroundWithheld(
   { withheldDays, tomorrow }: Pick<RunContext, 'withheldDays' | 'tomorrow'>,

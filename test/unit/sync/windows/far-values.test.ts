@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findFarValues, type SeriesAnswer } from '../../../../src/sync/windows/far-values.ts'
+import { findFarValues, type JudgedAnswer } from '../../../../src/sync/windows/far-values.ts'
 import { addDays } from '../../../../src/values/dates.ts'
 
 const FIRST = '2026-03-01'
@@ -21,7 +21,7 @@ type Case = {
   /** Values with the run that read them first: `5000@3`. */
   withheld?: string
   accepted?: string
-  range?: SeriesAnswer['range']
+  range?: JudgedAnswer['range']
   newestDay?: string
   first?: string
 }

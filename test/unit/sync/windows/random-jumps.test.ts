@@ -22,10 +22,10 @@ const SEEDS = scaled({ short: 8, long: 400 })
 /** Powers of ten. The inverse of a redenomination looks like the old currency, and no rule can tell. */
 function errorFactor(random: Random, power: number): string {
   const choices = [-3, -2, -1, 1, 2, 3].filter((one) => Math.abs(one) !== power)
-  return tenTo(choices[random.int(0, choices.length - 1)] ?? 1)
+  return powerOfTen(choices[random.int(0, choices.length - 1)] ?? 1)
 }
 
-function tenTo(power: number): string {
+function powerOfTen(power: number): string {
   return power < 0 ? fromUnits(1n, -power) : `1${'0'.repeat(power)}`
 }
 
@@ -47,7 +47,7 @@ function trueValues(random: Random) {
     if (isWorking && dayNumber(day) % 7 > 4) continue
     const isOld = day < newDay
     const factor = isPast ? (isOld ? power : 0) : isOld ? 0 : -power
-    values.set(day, product(fromUnits(units, 2), tenTo(factor)))
+    values.set(day, product(fromUnits(units, 2), powerOfTen(factor)))
   }
   return { values, newDay, power }
 }

@@ -14,7 +14,7 @@ const CRC = '318'
 const DAY_MS = 86_400_000
 type Desk = Awaited<ReturnType<typeof openDesk>>
 
-const dollarOf = (desk: Desk, value: (day: IsoDate) => string) => {
+const publishDollar = (desk: Desk, value: (day: IsoDate) => string) => {
   desk.bank.publish[CRC] = (day) => (day > desk.clock.today() ? undefined : value(day))
 }
 
@@ -25,14 +25,14 @@ async function nextDay(desk: Desk, days = 1) {
 
 async function syncedDesk(t: TestContext, value = '500') {
   const desk = await openDesk(t, { backfillFrom: '2026-03-01' })
-  dollarOf(desk, () => value)
+  publishDollar(desk, () => value)
   assert.equal((await desk.sync()).status, 'ok')
   return desk
 }
 
 test('a value ten times too high is withheld until the source corrects it', async (t) => {
   const desk = await syncedDesk(t)
-  dollarOf(desk, (day) => (day === '2026-03-25' ? '5000' : '500'))
+  publishDollar(desk, (day) => (day === '2026-03-25' ? '5000' : '500'))
   const run = await nextDay(desk)
   const message =
     '318: USD/CRC venta of 2026-03-25 is 5000, more than a factor of 5 from 500 of 2026-03-24, withheld'
@@ -44,7 +44,7 @@ test('a value ten times too high is withheld until the source corrects it', asyn
   assert.equal((await desk.sync()).message, message, 'each run names it')
   const [row] = await selectWithheld(desk.db)
   assert.deepEqual([row?.value, row?.far_from, row?.run_id], ['5000', 'neighbour', run.id])
-  dollarOf(desk, () => '500')
+  publishDollar(desk, () => '500')
   assert.equal((await desk.sync()).status, 'ok')
   assert.equal((await desk.stored('CRC'))['2026-03-25'], '500')
   assert.deepEqual(await selectWithheld(desk.db), [])
@@ -53,18 +53,18 @@ test('a value ten times too high is withheld until the source corrects it', asyn
 test('an answer that is ten times too high as a whole replaces nothing', async (t) => {
   const desk = await syncedDesk(t)
   const before = await desk.stored('CRC')
-  dollarOf(desk, () => '5000')
+  publishDollar(desk, () => '5000')
   const run = await nextDay(desk)
   assert.match(run.message ?? '', /318: \d+ more values are withheld/)
   assert.deepEqual(await desk.stored('CRC'), before)
-  dollarOf(desk, () => '500')
+  publishDollar(desk, () => '500')
   assert.equal((await desk.sync()).status, 'ok')
   assert.deepEqual(await desk.stored('CRC'), { ...before, '2026-03-25': '500' })
 })
 
 test('a new currency is stored after three later days of other runs', async (t) => {
   const desk = await syncedDesk(t)
-  dollarOf(desk, (day) => (day < '2026-03-25' ? '500' : '0.5'))
+  publishDollar(desk, (day) => (day < '2026-03-25' ? '500' : '0.5'))
   for (const day of ['2026-03-25', '2026-03-26', '2026-03-27']) {
     assert.equal((await nextDay(desk)).status, 'parcial', day)
     assert.equal((await desk.stored('CRC'))['2026-03-25'], undefined)
@@ -95,7 +95,7 @@ test('a new currency in history needs no operator, wherever a window ends', asyn
 
 test('a first answer far from the plausible range is withheld until the operator accepts a day', async (t) => {
   const desk = await openDesk(t, { backfillFrom: '2026-03-01' })
-  dollarOf(desk, () => '50000')
+  publishDollar(desk, () => '50000')
   const run = await desk.sync()
   assert.match(run.message ?? '', /is 50000, far from the plausible 400 to 700, withheld/)
   assert.deepEqual(await desk.stored('CRC'), {})
@@ -115,7 +115,7 @@ async function accept(desk: Desk, currency: string, day: IsoDate) {
 
 test('only the operator replaces a stored value by one beyond the factor', async (t) => {
   const desk = await syncedDesk(t)
-  dollarOf(desk, (day) => (day === '2026-03-23' ? '50' : '500'))
+  publishDollar(desk, (day) => (day === '2026-03-23' ? '50' : '500'))
   for (let run = 0; run < 6; run += 1) assert.equal((await nextDay(desk)).status, 'parcial')
   assert.equal((await desk.stored('CRC'))['2026-03-23'], '500')
   await accept(desk, 'CRC', '2026-03-23')
