@@ -6,8 +6,8 @@ import type { CatalogueSeries } from '../provider.ts'
 export const TABLE = 'banxico'
 
 /**
- * Each id with its currency, its name, a word of its title, and its range: that of 2026-03-02 to 2026-03-13, from a fifth
- * below it to a quarter above.
+ * Each id with its currency, its name, a word of its title, and its range. The range is that of 2026-03-02 to 2026-03-13,
+ * from a fifth below it to a quarter above.
  */
 // biome-ignore format: a table
 const SERIES = [

@@ -1,5 +1,5 @@
 // Finds the values of an answer that are too far from others of their series to be stored (decisions 2.6). Pure. A wrong
-// answer may be ten times too high for a day or as a whole; a new currency divides all later values.
+// answer may be ten times too high, for a day or as a whole. A new currency divides all later values.
 
 import type { WithheldRate } from '../../store/rates/withheld.ts'
 import type { FarReference } from '../../store/tables.ts'
@@ -119,8 +119,8 @@ function isClose(before: Entry | undefined, entry: Entry | undefined): boolean {
 }
 
 /**
- * Returns true where one answer has three days before a jump, and three days after the first one that is beyond it. A
- * level between two others that are alike is an error, and no currency.
+ * Returns true where one answer has three days before a jump, and four alike days from it on. A level between two others
+ * that are alike is an error, and no currency.
  */
 function isNewCurrency(
   before: Level,

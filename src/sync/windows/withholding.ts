@@ -139,8 +139,8 @@ function describeFar(
 }
 
 /**
- * Adds the days around withheld values to the days to read: a new currency is confirmed by an answer with days before
- * and after it. Only the newest `longest` days of an interval are read, until they are stored.
+ * Adds the days around withheld values to the days to read. An answer with days before and after a new currency confirms
+ * it. Only the newest `longest` days of an interval are read, until they are stored.
  */
 export function withDaysAroundWithheld(
   { withheldDays, tomorrow }: Pick<RunContext, 'withheldDays' | 'tomorrow'>,

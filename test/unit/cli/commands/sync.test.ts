@@ -124,3 +124,40 @@ test('`sync` with an unreadable token file exits with 1 and the reason', async (
   assert.match(end.err, /cannot read the bank's token: ENOENT/)
   assert.doesNotMatch(end.err, /\n {4}at |\.ts:\d/, 'a stack trace')
 })
+
+test('`sync --accept-jump` stores a withheld value, which `doctor` names with that command', async (t) => {
+  const values: Record<string, string> = {}
+  const { sync, dataDir } = await openBank(t, { value: (code) => values[code] })
+  assert.equal((await sync('--backfill-from', addDays(today, -40))).code, 0)
+  values['318'] = '5123.45'
+  const end = await sync('--from', addDays(today, -1), '--to', today)
+  assert.equal(end.code, 3, end.out)
+  assert.match(end.out, /318: USD\/CRC venta of .* is 5123\.45, more than a factor of 5 from .*, withheld/)
+  const doctor = await runCommand(['doctor', '--data-dir', dataDir])
+  const command = `cambista sync --accept-jump 2 ${today} stores it`
+  assert.match(
+    doctor.out,
+    /series 2 \(USD\/CRC venta\): 5123\.45 of .* is far from its nearest values and withheld/,
+  )
+  assert.ok(doctor.out.includes(command), doctor.out)
+  const accepted = await sync('--accept-jump', '2', today, '--json')
+  assert.equal(JSON.parse(accepted.out).updated, 1, accepted.out)
+  assert.match((await sync('--from', today, '--to', today)).out, /: ok, .* 0 replaced/)
+})
+
+test('`sync --accept-jump` refuses a wrong request', async (t) => {
+  const { sync } = await openBank(t)
+  const wrong: [words: string[], message: RegExp][] = [
+    [['--accept-jump', '2'], /--accept-jump SERIES needs its DAY/],
+    [['--accept-jump', '2', 'ayer'], /--accept-jump SERIES needs its DAY/],
+    [[today], /DAY belongs to --accept-jump SERIES/],
+    [['--accept-jump', '2', today, '--from', today], /leave out --from and --to/],
+    [['--accept-jump', '2', addDays(today, 9)], /must not be after tomorrow/],
+    [['--accept-jump', '999', today], /there is no series 999/],
+  ]
+  for (const [words, message] of wrong) {
+    const end = await sync(...words)
+    assert.notEqual(end.code, 0)
+    assert.match(end.err, message)
+  }
+})

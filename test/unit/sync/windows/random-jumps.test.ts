@@ -19,7 +19,7 @@ const END = addDays(TODAY, RUN_DAYS)
 const DAY_MS = 86_400_000
 const SEEDS = scaled({ short: 8, long: 400 })
 
-/** Powers of ten. The inverse of a redenomination looks like the old currency, and no rule can tell. */
+/** Powers of ten, without the inverse of the new currency, which equals the old one. */
 function errorFactor(random: Random, power: number): string {
   const choices = [-3, -2, -1, 1, 2, 3].filter((one) => Math.abs(one) !== power)
   return powerOfTen(choices[random.int(0, choices.length - 1)] ?? 1)
@@ -105,10 +105,10 @@ for (let seed = 0; seed < SEEDS; seed += 1) {
         assert.equal(value, source.values.get(day), `run ${run}, ${day}, new currency ${source.newDay}`)
       desk.clock.now = new Date(desk.clock.now.getTime() + DAY_MS)
     }
-    const stored = await desk.stored('CRC')
+    const rates = await desk.stored('CRC')
     const neverRight = new Set(wrongDays.filter(({ lastRun }) => lastRun >= RUN_DAYS).map(({ day }) => day))
     const lacking = [...source.values.keys()].filter(
-      (day) => day < addDays(TODAY, RUN_DAYS) && stored[day] === undefined && !neverRight.has(day),
+      (day) => day < addDays(TODAY, RUN_DAYS) && rates[day] === undefined && !neverRight.has(day),
     )
     assert.deepEqual(lacking, [], `new currency ${source.newDay}, ${JSON.stringify([...neverRight])}`)
   })

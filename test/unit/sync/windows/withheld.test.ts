@@ -70,8 +70,8 @@ test('a new currency is stored after three later days of other runs', async (t) 
     assert.equal((await desk.stored('CRC'))['2026-03-25'], undefined)
   }
   assert.equal((await nextDay(desk)).status, 'ok')
-  const stored = await desk.stored('CRC')
-  assert.deepEqual([stored['2026-03-24'], stored['2026-03-25'], stored['2026-03-28']], ['500', '0.5', '0.5'])
+  const rates = await desk.stored('CRC')
+  assert.deepEqual([rates['2026-03-24'], rates['2026-03-25'], rates['2026-03-28']], ['500', '0.5', '0.5'])
   assert.deepEqual(await selectWithheld(desk.db), [])
 })
 
@@ -87,9 +87,9 @@ test('a new currency in history needs no operator, wherever a window ends', asyn
     await desk.sync()
     const { status, message } = await desk.sync()
     assert.equal(status, 'ok', `${day}: ${message}`)
-    const stored = await desk.stored('CRC')
-    for (const [one, text] of Object.entries(stored)) assert.equal(text, value(one), `${day}: ${one}`)
-    assert.ok(stored['2024-12-01'], day)
+    const rates = await desk.stored('CRC')
+    for (const [one, text] of Object.entries(rates)) assert.equal(text, value(one), `${day}: ${one}`)
+    assert.ok(rates['2024-12-01'], day)
   }
 })
 
