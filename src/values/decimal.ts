@@ -146,6 +146,8 @@ export function isInRange(value: string, low: string, high: string): boolean {
 /** Returns true when neither of two positive decimals is more than `factor` times the other. */
 export function withinFactor(a: string, b: string, factor: bigint): boolean {
   if (a === b) return true
-  const [first = 0n, second = 0n] = toUnits([a, b]).units
+  const places = decimalPlaces(a) - decimalPlaces(b)
+  const first = unscaledValue(a) * 10n ** BigInt(Math.max(0, -places))
+  const second = unscaledValue(b) * 10n ** BigInt(Math.max(0, places))
   return first <= second * factor && second <= first * factor
 }

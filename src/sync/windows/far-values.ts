@@ -55,22 +55,38 @@ type Level = { entries: Entry[]; newest: Entry[]; isTrusted: boolean }
 
 /** Returns the values of an answer that are not to be stored. */
 export function findFarValues(facts: JudgedAnswer): FarValue[] {
+  if (facts.withheld.length === 0 && isStored(facts)) return []
   const { entries, contradictions } = listEntries(facts)
   if (contradictions.length === 0 && entries.every(({ isTrusted }) => isTrusted)) return []
   // An answer that contradicts a stored value confirms nothing.
   const levels = splitLevels(entries, contradictions.length === 0)
+  if (levels.every(({ isTrusted }) => isTrusted)) return contradictions
   const clusters = splitClusters(levels)
   return [...contradictions, ...clusters.flatMap((cluster) => farOfCluster(cluster, facts))]
 }
 
-function listEntries({ stored, withheld, answer, runId, acceptedDay }: JudgedAnswer) {
+/** Returns true when each value of the answer is the stored one. */
+function isStored({ stored, answer }: JudgedAnswer): boolean {
+  const values = new Map(stored.map(({ rate_date, value }) => [rate_date, value]))
+  return answer.every(({ day, value }) => values.get(day) === value)
+}
+
+function listEntries({ stored, withheld, answer, runId: ownRun, acceptedDay }: JudgedAnswer) {
   const byDay = new Map<IsoDate, Entry>()
   const contradictions: FarValue[] = []
   const rows = new Map(withheld.map((one) => [one.rate_date, one]))
-  const add = (one: DayValue, facts: Partial<Entry>) =>
-    byDay.set(one.rate_date, {
-      ...{ rate_date: one.rate_date, value: one.value, number: dayNumber(one.rate_date) },
-      ...{ isTrusted: false, runId: undefined, farFrom: undefined, answer: undefined, ...facts },
+  const add = (
+    { rate_date, value }: DayValue,
+    { isTrusted = false, runId, farFrom, answer }: Partial<Entry>,
+  ) =>
+    byDay.set(rate_date, {
+      rate_date,
+      value,
+      number: dayNumber(rate_date),
+      isTrusted,
+      runId,
+      farFrom,
+      answer,
     })
   for (const row of withheld) add(row, { runId: row.run_id, farFrom: row.far_from })
   for (const one of stored) add(one, { isTrusted: true })
@@ -78,7 +94,7 @@ function listEntries({ stored, withheld, answer, runId, acceptedDay }: JudgedAns
     const value = { rate_date: one.day, value: one.value }
     const before = byDay.get(one.day)
     const row = rows.get(one.day)
-    const firstRun = row?.value === one.value ? row.run_id : runId
+    const firstRun = row?.value === one.value ? row.run_id : ownRun
     if (!before?.isTrusted || one.day === acceptedDay) {
       add(value, { isTrusted: one.day === acceptedDay, runId: firstRun, answer: one })
     } else if (withinFactor(one.value, before.value, FAR)) add(value, { isTrusted: true, answer: one })
@@ -102,9 +118,9 @@ function splitLevels(entries: readonly Entry[], confirms: boolean): Level[] {
     const before = levels[at - 1]
     const { entries } = level
     if (confirms && last && before && isNewCurrency(before, level, levels[at - 2], levels[at + 1])) {
-      last.entries.push(...entries)
+      last.entries = [...last.entries, ...entries]
       last.newest = entries
-    } else joined.push({ entries: [...entries], newest: entries, isTrusted: false })
+    } else joined.push({ entries, newest: entries, isTrusted: false })
   }
   for (const level of joined) level.isTrusted = level.entries.some(({ isTrusted }) => isTrusted)
   return joined

@@ -78,8 +78,10 @@ export const LONG_ALONE: Record<string, string> = {
   'unit/sync/series.test.ts': 'decisions of many runs, each stored as in run.test.ts',
   'unit/sync/windows/accept.test.ts': 'a function',
   'unit/sync/windows/empty-tables.test.ts': 'days that a source leaves out',
+  'unit/sync/windows/far-values.test.ts': 'a function',
   'unit/sync/windows/no-gaps.test.ts': 'decisions of many runs, each stored as in run.test.ts',
   'unit/sync/windows/plan.test.ts': 'a function',
+  'unit/sync/windows/random-jumps.test.ts': 'decisions of many runs, each stored as in withheld.test.ts',
   'unit/sync/windows/silence.test.ts': 'decisions of many runs, each stored as in run.test.ts',
   'unit/sync/windows/unsynchronized.test.ts': 'days that a source leaves out',
 }

@@ -1,5 +1,4 @@
-// Random histories of a source: a new currency, wrong values of a day, of an answer and of a run, each by 10, 100 or
-// 1,000. No stored number differs from the source's true one, and in the end each day is stored.
+// Random histories of a source: a new currency, and wrong values of a day, an answer or a run. Errors are powers of ten.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -29,7 +28,7 @@ function powerOfTen(power: number): string {
   return power < 0 ? fromUnits(1n, -power) : `1${'0'.repeat(power)}`
 }
 
-/** Values of the source: between 450 and 650 before the new currency, and with `power` fewer digits from its day on. */
+/** Values of the source: between 450 and 650 in one of the two currencies. `power`: digits that the new one lacks. */
 function trueValues(random: Random) {
   const power = random.int(1, 3)
   const isPast = random.chance(0.5)

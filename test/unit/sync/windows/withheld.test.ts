@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { bccr } from '../../../../src/providers/bccr/bccr.ts'
 import { selectDescribedRuns } from '../../../../src/store/rates/sync-runs.ts'
-import { selectWithheld } from '../../../../src/store/rates/withheld.ts'
+import { deleteStoredWithheld, selectWithheld } from '../../../../src/store/rates/withheld.ts'
 import { discardRates } from '../../../../src/sync/discard.ts'
 import { syncAll } from '../../../../src/sync/run.ts'
 import { addDays, type IsoDate } from '../../../../src/values/dates.ts'
@@ -148,5 +148,22 @@ test('`rates discard` removes withheld values of later days', async (t) => {
   assert.deepEqual(
     (await selectWithheld(desk.db)).map(({ rate_date }) => rate_date),
     ['2026-03-24'],
+  )
+})
+
+test('an import that stores a withheld value ends its row', async (t) => {
+  const desk = await syncedDesk(t)
+  const [series_id, run] = [await desk.idOf('CRC'), (await selectDescribedRuns(desk.db, 1))[0]]
+  const row = { series_id, rounded_to: null, far_from: 'neighbour' as const, run_id: run?.id ?? 0 }
+  const values = { '2026-03-20': '500', '2026-03-21': '5000' }
+  for (const [rate_date, value] of Object.entries(values))
+    await desk.db
+      .insertInto('withheld_rates')
+      .values({ ...row, rate_date, value })
+      .execute()
+  await deleteStoredWithheld(desk.db, series_id)
+  assert.deepEqual(
+    (await selectWithheld(desk.db)).map(({ value }) => value),
+    ['5000'],
   )
 })
