@@ -1,4 +1,4 @@
-// Sums over the rates: their faults in words, and their computation anew, where an operator accepts the rows or an older
+// Sums over the rates: their faults in words. They are computed anew where an operator accepts the rows, or an older
 // program has written them.
 
 import { AppError } from '../../runtime/errors.ts'
@@ -22,7 +22,7 @@ export async function findDamagedRates(db: ReadDb): Promise<DamagedPart[]> {
       damaged.push({
         series,
         part,
-        message: `${seriesLabel(series)}: its ${rows} are not as they were stored`,
+        message: `${describeSeries(series)}: its ${rows} are not as they were stored`,
       })
     }
   }
@@ -55,6 +55,6 @@ export async function renewOutdatedSums(db: WriteDb, log: Log, lock: Lock | unde
   if (series > 0) log.info('sums of rates computed anew', { series, because: 'an older program wrote them' })
 }
 
-export function seriesLabel({ id, base_currency, quote_currency, rate_type }: SeriesRow): string {
+export function describeSeries({ id, base_currency, quote_currency, rate_type }: SeriesRow): string {
   return `series ${id} (${base_currency}/${quote_currency} ${rate_type})`
 }

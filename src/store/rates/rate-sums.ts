@@ -16,7 +16,7 @@ export const REVISIONS = 'revisions'
 export type SumFault = { seriesId: number; part: string }
 
 /** Sums by part. */
-export type Sums = ReadonlyMap<string, Sum>
+export type PartSums = ReadonlyMap<string, Sum>
 
 const REVISION_COLUMNS = [
   'id',
@@ -84,7 +84,7 @@ export async function selectSoundRevisions(
 }
 
 /** Selects the stored sums of a series. */
-export async function selectSums(db: ReadDb, seriesId: number): Promise<Sums> {
+export async function selectSums(db: ReadDb, seriesId: number): Promise<PartSums> {
   const rows = await db.selectFrom('rate_sums').selectAll().where('series_id', '=', seriesId).execute()
   return new Map(
     rows.map((row) => [row.part, { count: row.row_count, first: row.first_sum, second: row.second_sum }]),
@@ -108,18 +108,18 @@ export async function selectOutdatedSeries(db: ReadDb, ids?: readonly number[]):
 /** Lists the parts of a series whose sums differ from their rows, inside one snapshot or transaction. */
 export async function listSumFaults(db: ReadDb, seriesId: number): Promise<SumFault[]> {
   if ((await selectOutdatedSeries(db, [seriesId])).length > 0) return []
-  const stored = await selectSums(db, seriesId)
+  const storedSums = await selectSums(db, seriesId)
   const computed = await computeSums(db, seriesId)
-  const parts = [...new Set([...stored.keys(), ...computed.keys()])].sort()
+  const parts = [...new Set([...storedSums.keys(), ...computed.keys()])].sort()
   return parts.flatMap((part) =>
-    isSameSum(stored.get(part), computed.get(part)) ? [] : [{ seriesId, part }],
+    isSameSum(storedSums.get(part), computed.get(part)) ? [] : [{ seriesId, part }],
   )
 }
 
 /** Adds sums to the stored ones, as of a data revision. */
 export async function addSums(
   db: WriteDb,
-  bySeries: ReadonlyMap<number, Sums>,
+  bySeries: ReadonlyMap<number, PartSums>,
   revision: number,
 ): Promise<void> {
   const rows: (number | string)[][] = []

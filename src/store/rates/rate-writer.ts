@@ -6,7 +6,7 @@ import type { WriteDb } from '../tables.ts'
 import type { RateRevision } from './change-log.ts'
 import { addSums, REVISIONS, recomputeSums, revisionText, selectOutdatedSeries } from './rate-sums.ts'
 import { deleteLaterRates, markSeriesChanged, type StoredRate, upsertRates } from './rates.ts'
-import { addRow, newSum, rateText, type Sum } from './sums.ts'
+import { addRow, newSum, rateLine, type Sum } from './sums.ts'
 
 /** A rate to store; without an instant of its own it gets that of the transaction. */
 export type NewRate = Omit<StoredRate, 'stored_at'> & { stored_at?: number }
@@ -28,16 +28,16 @@ const ROWS_AT_ONCE = 500
 
 export function openRateWriter(trx: WriteDb): RateWriter {
   const changes = new Map<number, Map<string, Sum>>()
-  const sumOf = (id: number, part: string) =>
+  const partSum = (id: number, part: string) =>
     changes.getOrInsertComputed(id, () => new Map([[REVISIONS, newSum()]])).getOrInsertComputed(part, newSum)
   let last = { id: 0, year: '', sum: newSum() } // most rates follow one of the same series and year
   const change = (rate: NewRate, sign: 1 | -1) => {
     const { series_id: id, rate_date: day } = rate
     if (id !== last.id || !day.startsWith(last.year)) {
       const year = day.slice(0, 4)
-      last = { id, year, sum: sumOf(id, year) }
+      last = { id, year, sum: partSum(id, year) }
     }
-    addRow(last.sum, rateText(rate), sign)
+    addRow(last.sum, rateLine(rate), sign)
   }
   const changedIds = new Set<number>()
   return {
@@ -45,8 +45,8 @@ export function openRateWriter(trx: WriteDb): RateWriter {
     async store(rates, before, storedAt) {
       const byInstant = Map.groupBy(rates, ({ stored_at }) => stored_at ?? storedAt)
       for (const [instant, some] of byInstant) await upsertRates(trx, some, instant)
-      const stored = before.length > 0 ? new Set(rates.map(rateKey)) : undefined
-      for (const rate of before) if (stored?.has(rateKey(rate))) change(rate, -1)
+      const writtenKeys = before.length > 0 ? new Set(rates.map(rateKey)) : undefined
+      for (const rate of before) if (writtenKeys?.has(rateKey(rate))) change(rate, -1)
       for (const rate of rates) change(rate, 1)
       for (const id of new Set(rates.map(({ series_id }) => series_id))) changedIds.add(id)
     },
@@ -59,7 +59,7 @@ export function openRateWriter(trx: WriteDb): RateWriter {
     async insertRevisions(revisions) {
       for (const some of splitBatches(revisions, ROWS_AT_ONCE)) {
         const rows = await trx.insertInto('rate_revisions').values(some).returningAll().execute()
-        for (const row of rows) addRow(sumOf(row.series_id, REVISIONS), revisionText(row))
+        for (const row of rows) addRow(partSum(row.series_id, REVISIONS), revisionText(row))
       }
     },
     async close(revision) {

@@ -5,7 +5,7 @@
 export type Sum = { count: number; first: number; second: number }
 
 /** Row of rates, without its series and instant. */
-type RateText = { rate_date: string; value: string; rounded_to: number | null }
+type RateColumns = { rate_date: string; value: string; rounded_to: number | null }
 
 export function newSum(): Sum {
   return { count: 0, first: 0, second: 0 }
@@ -32,8 +32,8 @@ export function addRow(sum: Sum, text: string, sign: 1 | -1 = 1, start = 0, end 
   sum.second = (sum.second + sign * second) >>> 0
 }
 
-/** Returns the text of a row of rates, as selectColumnsOfSeries has its lines. */
-export function rateText({ rate_date, value, rounded_to }: RateText): string {
+/** Returns a row of rates as a line of selectColumnsOfSeries. */
+export function rateLine({ rate_date, value, rounded_to }: RateColumns): string {
   return rounded_to === null ? rate_date + value : `${rate_date}${value}r${rounded_to}`
 }
 

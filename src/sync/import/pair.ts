@@ -20,7 +20,7 @@ import { newSeries, type SeriesMatch } from './imported-series.ts'
 
 export type PairCounts = SyncCounts & { kept: number }
 
-type Comparison = {
+type SeriesComparison = {
   id: number
   before: readonly StoredRate[]
   written: ReadonlySet<number>
@@ -71,7 +71,7 @@ export async function importPair(
 async function compareSeries(
   trx: WriteDb,
   { series, values }: SeriesInFile,
-  { id, before, written, replace }: Comparison,
+  { id, before, written, replace }: SeriesComparison,
 ): Promise<{ changes: Changes; kept: number }> {
   const code = series.external_code
   const accepted = values.map(({ rate_date, value, rounded_to }) => ({

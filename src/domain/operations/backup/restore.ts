@@ -63,7 +63,7 @@ export type RestoredData = {
   nextId: number
   /** Names of active keys and tokens, including those revoked after the backup. */
   active: { keys: string[]; tokens: string[] }
-  /** Rates that differ from their sums, a line each. They were damaged when the backup was made. */
+  /** Rates that were damaged when the backup was made, a line each. */
   damagedRates: string[]
   /** Error of the note in the set about ids of this restore; undefined: it was written. */
   unnoted: string | undefined

@@ -20,7 +20,7 @@ import {
 import { canonicalDecimal } from '../../../values/decimal.ts'
 import { findGaps, type Interval, toIntervals } from '../../../values/intervals.ts'
 import { benchmarkSide, dueDay, isBenchmark, staleness } from '../../rates/freshness.ts'
-import { seriesLabel } from '../../rates/rate-sums.ts'
+import { describeSeries } from '../../rates/rate-sums.ts'
 import { findOpinionReport } from '../../rates/second-opinion.ts'
 import { examineParities } from './cross-checks.ts'
 import type { Report } from './examination.ts'
@@ -59,7 +59,7 @@ export async function examineRates(
     if (last !== undefined) newest.set(one.id, last)
     for (const { rate_date, value } of rates) {
       const good = isIsoDate(rate_date) && canonicalDecimal(value) === value && !/^(0$|-)/.test(value)
-      if (!good) report.finding('rates', `${seriesLabel(one)} has the value ${value} on ${rate_date}`)
+      if (!good) report.finding('rates', `${describeSeries(one)} has the value ${value} on ${rate_date}`)
     }
     if (daily.includes(one)) {
       const days = new Set(rates.map(({ rate_date }) => rate_date))
@@ -114,7 +114,7 @@ function reportLaterDays(
 ): void {
   const [first] = series
   if (!first) return
-  const which = series.length === 1 ? `${seriesLabel(first.series)} has` : `${series.length} series have`
+  const which = series.length === 1 ? `${describeSeries(first.series)} has` : `${series.length} series have`
   const last = series.map(({ last: day }) => day).reduce(latest)
   report.finding(
     'rates',
@@ -131,7 +131,7 @@ function reportMissing(
 ): void {
   for (const { from, to } of missingRanges(covered, days)) {
     const when = from === to ? `on ${from}` : `from ${from} to ${to}`
-    report.finding('rates', `${seriesLabel(series)} has no value ${when}`, {
+    report.finding('rates', `${describeSeries(series)} has no value ${when}`, {
       about: 'days',
       from,
       to,
@@ -154,7 +154,7 @@ function innerGaps(covered: readonly Interval[]): Interval[] {
 function reportHoles(holes: { hole: Interval; series: SeriesRow[] }[], report: Report): void {
   for (const { hole, series } of holes.slice(0, HOLES_NAMED)) {
     const [first] = series
-    const which = series.length === 1 && first ? seriesLabel(first) : `${series.length} series`
+    const which = series.length === 1 && first ? describeSeries(first) : `${series.length} series`
     const when = hole.from === hole.to ? `on ${hole.from}` : `from ${hole.from} to ${hole.to}`
     report.note(`${which}: not synchronized ${when}, answered with 404`, {
       about: 'days',

@@ -4,7 +4,7 @@ import type { InspectedDatabase } from '../../../store/engine.ts'
 import { SCHEMA_VERSION } from '../../../store/migrations.ts'
 import { selectSeries } from '../../../store/rates/series.ts'
 import { selectWithheld } from '../../../store/rates/withheld.ts'
-import { seriesLabel } from '../../rates/rate-sums.ts'
+import { describeSeries } from '../../rates/rate-sums.ts'
 import type { Report } from './examination.ts'
 
 const NAMED = 10
@@ -16,7 +16,7 @@ export async function examineWithheld(
 ): Promise<void> {
   if (schema < SCHEMA_VERSION) return
   const rows = (await selectWithheld(db)).sort((a, b) => (a.rate_date < b.rate_date ? 1 : -1))
-  const series = new Map((await selectSeries(db)).map((one) => [one.id, seriesLabel(one)]))
+  const series = new Map((await selectSeries(db)).map((one) => [one.id, describeSeries(one)]))
   for (const { series_id: id, rate_date: day, value, far_from, run_id } of rows.slice(0, NAMED)) {
     const others = far_from === 'range' ? 'plausible values' : 'its nearest values'
     const words = `${value} of ${day}, first read by run ${run_id}, is far from ${others} and withheld`

@@ -4,7 +4,7 @@ import {
   addRow,
   isSameSum,
   newSum,
-  rateText,
+  rateLine,
   type Sum,
   sumsByYear,
 } from '../../../../src/store/rates/sums.ts'
@@ -35,7 +35,7 @@ test('another bit of a day, a value or its decimals changes both sums', () => {
 
 test('sums do not depend on the order of their rows, and a removed row leaves no trace', () => {
   const texts = Array.from({ length: 500 }, () =>
-    rateText({
+    rateLine({
       rate_date: `20${random.int(10, 99)}-0${random.int(1, 9)}-${random.int(10, 28)}`,
       value: `${random.int(400, 600)}.${random.int(0, 99)}`,
       rounded_to: random.chance(0.5) ? random.int(0, 4) : null,
