@@ -1,5 +1,5 @@
-// Sums over the rates: their faults in words. They are computed anew where an operator accepts the rows, or an older
-// program has written them.
+// Sums over the rates: their faults in words. Sums are computed anew after an operator accepted the rows, and after an
+// older program wrote them.
 
 import { AppError } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'

@@ -1,5 +1,5 @@
 // Sums of the stored rates and revisions, by series and part. A part is a year of its rates, or its revisions. Sums that
-// differ from their rows show damage, unless an older program has written the series since: it writes no sums.
+// differ from their rows show damage. An older program writes no sums: then they are computed anew.
 
 import { atomically, engineSql, type Lock } from '../engine.ts'
 import type { ReadDb, WriteDb } from '../tables.ts'

@@ -111,8 +111,8 @@ async function storeChanges(
   const replaced = new Set([...revisions.map(({ rate_date }) => rate_date), ...discarded])
   const instants = new Map(values.map(({ rate_date, stored_at }) => [rate_date, Date.parse(stored_at)]))
   const rates = writes.map((rate) => {
-    const storedAt = replaced.has(rate.rate_date) ? undefined : instants.get(rate.rate_date)
-    return storedAt === undefined ? rate : { ...rate, stored_at: storedAt }
+    const instant = replaced.has(rate.rate_date) ? undefined : instants.get(rate.rate_date)
+    return instant === undefined ? rate : { ...rate, stored_at: instant }
   })
   await writer.store(rates, before, now.getTime())
   const added = writes.filter(({ rate_date }) => !replaced.has(rate_date))

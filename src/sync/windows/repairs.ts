@@ -29,7 +29,7 @@ export async function compareOrRepair(
   for (const id of new Set(corrected.map(({ series_id }) => series_id)))
     for (const { part } of await listSumFaults(db, id)) damaged.add(partKey(id, part))
   if (damaged.size === 0) return changes
-  return compareRates(accepted, idByCode, before, (id, day) => damaged.has(partKey(id, yearOf(day))))
+  return compareRates(accepted, idByCode, before, (id, day) => damaged.has(partKey(id, readYear(day))))
 }
 
 /** Years, as `SERIES YEAR`, with a stored value that an answer does not confirm digit by digit. */
@@ -46,7 +46,7 @@ export function unconfirmedYears(
   const years = new Set<string>()
   for (const { series_id: id, rate_date: day, value } of before) {
     const isConfirmed = published.has(rateKey(id, day, value)) || confirmed.has(rateKey(id, day, ''))
-    if (!isConfirmed) years.add(partKey(id, yearOf(day)))
+    if (!isConfirmed) years.add(partKey(id, readYear(day)))
   }
   return years
 }
@@ -60,9 +60,9 @@ export async function healYears(context: RunContext): Promise<number> {
   let count = 0
   for (const id of reread) {
     const years = (answered.get(id) ?? []).flatMap(({ from, to }) => {
-      const first = Number(yearOf(from)) + (from.slice(4) === '-01-01' ? 0 : 1)
+      const first = Number(readYear(from)) + (from.slice(4) === '-01-01' ? 0 : 1)
       const all = Array.from(
-        { length: Math.max(0, Number(yearOf(to)) - first + 1) },
+        { length: Math.max(0, Number(readYear(to)) - first + 1) },
         (_, at) => `${first + at}`,
       )
       return all.filter(
@@ -86,7 +86,7 @@ export async function healYears(context: RunContext): Promise<number> {
   return count
 }
 
-function yearOf(day: IsoDate): string {
+function readYear(day: IsoDate): string {
   return day.slice(0, 4)
 }
 

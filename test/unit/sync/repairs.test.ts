@@ -31,7 +31,7 @@ async function openApp(t: Parameters<typeof startMemoryApp>[0]) {
 test('a sync of a whole damaged year repairs its values, and writes its sums anew', async (t) => {
   const { app, engine, faults } = await openApp(t)
   const before = '2026-03-24T12:30:00Z'
-  const stored = await engine.db
+  const storedRows = await engine.db
     .selectFrom('rates')
     .selectAll()
     .orderBy('series_id')
@@ -50,7 +50,7 @@ test('a sync of a whole damaged year repairs its values, and writes its sums ane
   )
   assert.deepEqual(
     await engine.db.selectFrom('rates').selectAll().orderBy('series_id').orderBy('rate_date').execute(),
-    stored,
+    storedRows,
   )
   assert.deepEqual(await fetchAnswer(app, '/revisions'), { revisions: [], next_after: 0, has_more: false })
   const past = `/series/1/history?from=${DAMAGED}&to=${DAMAGED}&as_of=${before}`
@@ -63,7 +63,7 @@ test('a sync of a whole damaged year repairs its values, and writes its sums ane
   assert.deepEqual(await faults(), [])
   assert.deepEqual(
     await engine.db.selectFrom('rates').selectAll().orderBy('series_id').orderBy('rate_date').execute(),
-    stored,
+    storedRows,
   )
   assert.deepEqual(await pastPoints(), (answer as { points: unknown }).points)
   const kinds = await engine.db.selectFrom('rate_revisions').select('kind').execute()

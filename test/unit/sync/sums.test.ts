@@ -39,10 +39,10 @@ for (let seed = 0; seed < SEEDS; seed += 1) {
     for (let step = 0; step < STEPS; step += 1) {
       const name = names[random.int(0, names.length - 1)] ?? 'sync'
       app.clock.now = new Date(app.clock.now.getTime() + random.int(1, 60) * 60_000)
-      const written = await steps[name]()
+      const seriesId = await steps[name]()
       // The next run of the program settles all series.
       if (name === 'sync' || name === 'refine') outdated = new Set()
-      if (name === 'older program') outdated.add(Number(written))
+      if (name === 'older program') outdated.add(Number(seriesId))
       await verifySums(engine, `step ${step}, ${name}`, [...outdated])
     }
     await app.sync()
