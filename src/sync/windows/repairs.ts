@@ -52,7 +52,7 @@ export function unconfirmedYears(
 }
 
 /**
- * Writes the sums of damaged years anew, if the run had an answer for each of their days that had begun and confirmed
+ * Writes the sums of damaged years anew. The run had an answer for each of their days that had begun, and it confirmed
  * each value. Returns the number of these years.
  */
 export async function healYears(context: RunContext): Promise<number> {
