@@ -1,5 +1,5 @@
-// Two nodes that write the same series at the same time, one of them now and then as a program without sums. The sums
-// remain those of the rows.
+// Two nodes write the same series at the same time, now and then as a program without sums. The sums remain those of the
+// rows.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

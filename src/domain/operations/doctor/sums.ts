@@ -3,7 +3,7 @@
 import type { Provider } from '../../../providers/provider.ts'
 import { selectProviders } from '../../../store/rates/providers.ts'
 import type { ReadDb } from '../../../store/tables.ts'
-import { type Clock, earliest, lastTomorrow } from '../../../values/dates.ts'
+import { type Clock, earliest, isIsoDate, lastTomorrow } from '../../../values/dates.ts'
 import { findDamagedRates } from '../../rates/rate-sums.ts'
 import type { Report } from './examination.ts'
 
@@ -16,11 +16,10 @@ export async function examineSums(
   for (const { series, part, message } of await findDamagedRates(db)) {
     const row = rows.find(({ id }) => id === series.provider_id)
     const provider = providers.find(({ code }) => code === row?.code)
-    const isRead = provider && row?.enabled && series.enabled && /^\d{4}$/.test(part)
-    const days = isRead && {
-      from: `${part}-01-01`,
-      to: earliest(`${part}-12-31`, lastTomorrow(clock, [provider.timeZone])),
-    }
-    report.finding('rates', message, { about: 'damaged-rates', id: series.id, part, days: days || undefined })
+    const from = `${part}-01-01`
+    const to = provider && earliest(`${part}-12-31`, lastTomorrow(clock, [provider.timeZone]))
+    const isRead = row?.enabled && series.enabled && to !== undefined && isIsoDate(from) && from <= to
+    const days = isRead ? { from, to } : undefined
+    report.finding('rates', message, { about: 'damaged-rates', id: series.id, part, days })
   }
 }

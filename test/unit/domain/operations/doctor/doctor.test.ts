@@ -412,6 +412,7 @@ test('a day without a dollar rate inside the covered interval is found, as a ran
   // The bank may still publish a value of the newest days, and a parity has days without one.
   raw.exec(`delete from rates where series_id = 1 and rate_date = '2026-03-25'`)
   raw.exec(`delete from rates where series_id = 3 and rate_date >= '2026-03-20'`)
+  raw.exec('delete from rate_sums') // as an older program would
   const lines = await rates()
   assert.equal(lines.length, 3)
   assert.equal(
@@ -440,7 +441,7 @@ test('values and covered days after tomorrow are found, with the command that re
   const words = 'values or covered days after tomorrow, 2026-03-25, up to'
   const end = 'which nobody can have published: cambista rates discard --after 2026-03-25 removes them'
   assert.deepEqual(await rates(), [`rates: series 2 (USD/CRC venta) has ${words} 2026-04-02, ${end}`])
-  raw.exec(`insert into rates values (1, '2030-01-01', '500', null, 1)`)
+  raw.exec(`delete from rate_sums; insert into rates values (1, '2030-01-01', '500', null, 1)`)
   raw.exec(`update coverage set covered_to = '2030-01-01' where series_id = 1 and kind = 'answered'`)
   assert.deepEqual(await rates(), [`rates: 2 series have ${words} 2030-01-01, ${end}`])
   await discardRates({ ...desk.deps, clock }, '2026-03-25')
@@ -492,7 +493,7 @@ test('a dollar rate that is older than two days is found, and none at all once a
     'rates: the newest venta of the dollar is of 2026-03-25, 3 days ago: cambista sync says why',
   ])
   const raw = new Sqlite(join(desk.dataDir, 'cambista.db'))
-  raw.exec('delete from rates; delete from coverage')
+  raw.exec('delete from rates; delete from rate_sums; delete from coverage')
   raw.close()
   assert.deepEqual(await at('2026-03-24T12:00:00Z'), [
     'rates: there is no dollar rate, although a sync has run',
