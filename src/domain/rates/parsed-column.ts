@@ -1,6 +1,6 @@
 // Columns from lines that a disk or a memory may have damaged. A damaged value is never answered (decisions 2.6).
 
-import { REVISIONS, type Sums } from '../../store/rates/rate-sums.ts'
+import { type PartSums, REVISIONS } from '../../store/rates/rate-sums.ts'
 import { isSameSum, sumsByYear } from '../../store/rates/sums.ts'
 import { dayNumber, EARLIEST_DAY, isIsoDate, LATEST_DAY } from '../../values/dates.ts'
 import { canonicalDecimal } from '../../values/decimal.ts'
@@ -32,7 +32,7 @@ export function parseColumn(column: NamedLines, { anySign = false } = {}): Colum
  * Parses a column of rates. A year whose sum differs from the stored one has no values, for any of them may be wrong.
  * `sums` undefined: none are current.
  */
-export function parseSummedColumn(column: NamedLines, sums: Sums | undefined): Column {
+export function parseSummedColumn(column: NamedLines, sums: PartSums | undefined): Column {
   const years = sums ? findDifferentYears(column.lines, sums) : []
   if (years.length === 0) return parseColumn(column)
   const lines = column.lines.split('\n').filter((line) => !years.includes(line.slice(0, 4)))
@@ -79,7 +79,7 @@ function withDamage(column: Column, name: string, days: readonly DayRange[]): Co
   return { ...column, damage: { name, days: days.toSorted((a, b) => a.first - b.first) } }
 }
 
-function findDifferentYears(lines: string, stored: Sums): string[] {
+function findDifferentYears(lines: string, stored: PartSums): string[] {
   const computed = sumsByYear(lines)
   const years = new Set([...stored.keys(), ...computed.keys()])
   years.delete(REVISIONS)

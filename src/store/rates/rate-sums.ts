@@ -52,7 +52,7 @@ function sumRevisions(rows: readonly SummedRevision[]): Sum {
 }
 
 /** Selects the sums of these series, without series that an older program has written since. */
-export async function selectCurrentSums(db: ReadDb, ids: readonly number[]): Promise<Map<number, Sums>> {
+export async function selectCurrentSums(db: ReadDb, ids: readonly number[]): Promise<Map<number, PartSums>> {
   const outdated = new Set(await selectOutdatedSeries(db, ids))
   const rows = db
     .selectFrom('rate_sums')
@@ -77,10 +77,10 @@ export async function selectSoundRevisions(
   db: ReadDb,
   seriesId: number,
 ): Promise<RateRevision[] | undefined> {
-  const stored = (await selectCurrentSums(db, [seriesId])).get(seriesId)
+  const sums = (await selectCurrentSums(db, [seriesId])).get(seriesId)
   const query = db.selectFrom('rate_revisions').selectAll().where('series_id', '=', seriesId)
   const rows = await query.orderBy('id').execute()
-  return !stored || isSameSum(stored.get(REVISIONS), sumRevisions(rows)) ? rows : undefined
+  return !sums || isSameSum(sums.get(REVISIONS), sumRevisions(rows)) ? rows : undefined
 }
 
 /** Selects the stored sums of a series. */

@@ -122,7 +122,7 @@ function copyFlipped(t: TestContext, bytes: Buffer, at: number, bit: number): st
   return dataDir
 }
 
-/** All revisions as the lists read them; undefined: they are refused. */
+/** Revisions as the lists read them; undefined: they are refused. */
 async function readRevisions(dataDir: string): Promise<RateRevision[] | undefined> {
   try {
     const db = openDatabase(dataDir, { mustExist: true })
@@ -147,7 +147,7 @@ function requireRefusal(error: unknown): void {
 
 type ReadValues = { values: Values; hasValue: (key: string) => boolean; isRefused: boolean }
 
-/** All values as the answers read them, at an instant or now. */
+/** Values as the answers read them, at an instant or now. */
 async function readValues(dataDir: string, instant?: number): Promise<ReadValues> {
   const values: Values = new Map()
   let snapshot: RateSnapshot | undefined

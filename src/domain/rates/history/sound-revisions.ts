@@ -4,8 +4,8 @@ import { revisionText, selectSoundRevisions } from '../../../store/rates/rate-su
 import type { ReadDb } from '../../../store/tables.ts'
 
 /**
- * Checks revisions that are to be listed; `seriesId`: of this series alone. A query by an index may read a day from the
- * index, and another query from the table: so each row is compared with the row of the sum.
+ * Checks revisions that are to be listed; `seriesId`: of this series alone. Each row is compared with that of the sum,
+ * because another query may read a day from an index.
  * @throws AppError `unavailable`: a series' revisions differ from their sum (decisions 2.6)
  */
 export async function requireSoundRevisions(
