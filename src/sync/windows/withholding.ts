@@ -70,9 +70,9 @@ export async function withholdFarValues(
     const { acceptedJump: jump, today, runId } = state
     const before = rows.filter(({ series_id }) => series_id === id)
     const sound = (storedById.get(id) ?? []).filter(isSoundRate)
-    const judge = (stored: readonly StoredRate[]) =>
+    const judge = (rates: readonly StoredRate[]) =>
       findFarValues({
-        ...{ answer, today, runId, stored, newestDay: state.newestValues.get(id) },
+        ...{ answer, today, runId, stored: rates, newestDay: state.newestValues.get(id) },
         withheld: before.filter((row) => !isInWindow(row) || answer.some(({ day }) => day === row.rate_date)),
         acceptedDay: jump?.seriesId === id ? jump.day : undefined,
         range: catalogueEntry(state.provider, one)?.plausibleRange,
