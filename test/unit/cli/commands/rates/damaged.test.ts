@@ -15,7 +15,7 @@ import { runCommand } from '../../../../support/terminal.ts'
 const VALUES = 'series 1 (USD/CRC compra): its values of 2025 are not as they were stored'
 const ACCEPT = 'cambista doctor --accept-sums 1 2025'
 
-/** A data directory with values of 2025 and a revision, of which a digit of a value or of a revision changes. */
+/** A data directory with values of 2025 and a revision. The statement damages a row. */
 async function openDamaged(t: TestContext, statement: string) {
   const umask = process.umask(0o077)
   t.after(() => process.umask(umask))
