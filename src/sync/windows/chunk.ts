@@ -211,11 +211,11 @@ async function storeReading(
   const storable = requested.filter(({ id }) => !refused.has(id))
   const idByCode = new Map(storable.map((one) => [one.external_code, one.id]))
   const name = indicator ?? group.name
-  const stored = await selectRates(trx, [...idByCode.values()], daysAround(window))
+  const storedRates = await selectRates(trx, [...idByCode.values()], daysAround(window))
   const withholding = await withholdFarValues(trx, state, {
     series: storable,
     accepted: validated.accepted.filter(({ code }) => idByCode.has(code)),
-    stored,
+    stored: storedRates,
     written: writer.changedIds,
     window,
     answersSeries: (code) => answersSeries(reading, code),
@@ -224,13 +224,17 @@ async function storeReading(
   })
   const { accepted } = withholding
   problems.push(...withholding.problems)
-  const before = stored.filter(({ rate_date: day }) => day >= window.from && day <= window.to)
+  const before = storedRates.filter(({ rate_date: day }) => day >= window.from && day <= window.to)
   const changes = await compareOrRepair(trx, accepted, idByCode, { before, written: writer.changedIds })
   await writer.store(changes.writes, before, now.getTime())
   const replacement = { replaced_at: now.toISOString(), run_id: state.runId }
   await recordNewDays(trx, state, changes.writes, before)
   problems.push(
-    ...jumpProblems(state, group, { requested, stored: stored.filter(isSoundRate), writes: changes.writes }),
+    ...jumpProblems(state, group, {
+      requested,
+      stored: storedRates.filter(isSoundRate),
+      writes: changes.writes,
+    }),
   )
   await writer.insertRevisions(changes.revisions.map((one) => ({ ...one, ...replacement })))
 
