@@ -1,5 +1,5 @@
-// Stored sums equal those of the rows after each write, in any order of syncs, refinements, imports, discards and
-// programs without sums. Damage alone makes a difference.
+// Stored sums equal those of the rows after each write. Syncs, refinements, imports, discards and programs without
+// sums write in any order.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
