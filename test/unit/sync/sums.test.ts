@@ -1,5 +1,5 @@
-// Stored sums equal those of the rows after each write. Syncs, refinements, imports, discards and programs without
-// sums write in any order.
+// Stored sums equal those of the rows after each write. Writes are syncs, refinements, imports, discards, and those of
+// programs without sums, in any order.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
