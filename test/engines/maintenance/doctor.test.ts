@@ -130,6 +130,27 @@ test('`doctor` checks database and blobs, and changes nothing', async (t) => {
   assert.deepEqual(await queryOnce(empty, 'select 1 from pg_tables where schemaname = current_schema()'), [])
 })
 
+test('`doctor --accept-sums` accepts damaged rates once no node is connected', async (t) => {
+  const { node, folder, url } = await shared(t)
+  const run = (...words: string[]) =>
+    runCommand([...words, '--blobs', folder, '--blobs-shared'], { CAMBISTA_DATABASE: url })
+  await runCommand(['provider', 'disable', 'bccr'], { CAMBISTA_DATABASE: url })
+  await queryOnce(
+    url,
+    `insert into rates values (1, '2025-03-24', '505.7', null, 1);
+     update series set revision = 1 where id = 1;
+     insert into rate_sums values (1, '2025', 1, 1, 1, 1), (1, 'revisions', 0, 0, 0, 1)`,
+  )
+  const damaged = 'FINDING  rates: series 1 (USD/CRC compra): its values of 2025 are not as they were stored'
+  assert.ok((await run('doctor')).out.includes(damaged))
+  const refused = await run('doctor', '--accept-sums', '1', '2025')
+  assert.equal(refused.code, 1, refused.err)
+  await node.close()
+  const accepted = await run('doctor', '--accept-sums', '1', '2025')
+  assert.match(accepted.out, /^accepted: series 1, 2025$/m)
+  assert.ok(!accepted.out.includes(damaged))
+})
+
 test('`doctor` checks that the key decrypts the secrets of hooks', async (t) => {
   const { url, folder } = await shared(t)
   const dir = temporaryDirectory(t)
