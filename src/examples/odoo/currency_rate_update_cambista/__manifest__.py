@@ -8,8 +8,8 @@ were read.
 
 * Give address, key and side in a provider of each main company, and choose the currencies that you book in.
 * Delete the rates of the company's own currency that are not 1: Odoo divides all others by them.
-* Before you import old invoices, run the wizard over their days. Before the first rate of a currency, Odoo 16.0 and 17.0
-  book 1 to 1, and 18.0 takes the oldest rate.
+* Before you import old invoices, run the wizard over their days. Before the first rate of a currency, Odoo 16.0 and
+  17.0 book 1 to 1, and 18.0 takes the oldest rate.
 * A job runs hourly, and writes the rate of the day on that day. Its first runs go back to 1 January of last year, or to
   the oldest document in a foreign currency.
 * Account managers get a message when a currency fails, weekly, and when it is over.

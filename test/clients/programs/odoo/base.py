@@ -142,7 +142,8 @@ class Move(models.Model):
     def company_amount(self):
         """Amount in the currency of the company, as a draft of this day is computed."""
         company = self.company_id
-        own, foreign = (stored_rate(self.env, company, one, self.date) for one in (company.currency_id, self.currency_id))
+        pair = (company.currency_id, self.currency_id)
+        own, foreign = (stored_rate(self.env, company, one, self.date) for one in pair)
         return self.amount * own / foreign
 
 

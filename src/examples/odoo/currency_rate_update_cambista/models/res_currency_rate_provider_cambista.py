@@ -1,7 +1,7 @@
 """Provider of OCA's currency_rate_update that reads a cambista server: its settings and its job.
 
-Each company has a provider of its own, and so its own side: compra or venta. A day without a publication has no row, and
-Odoo takes the row before it. `cambista_run.py` has the runs, `cambista_messages.py` what they tell.
+Each company has a provider of its own, and so its own side: compra or venta. A day without a publication has no row,
+and Odoo takes the row before it. `cambista_run.py` has the runs, `cambista_messages.py` what they tell.
 """
 
 import re
