@@ -39,12 +39,12 @@ test('an indicator has eight decimals, as the bank writes them, up to today', as
 })
 
 test('decimals beyond the eighth are not cut', async (t) => {
-  const long = await openAsmx({ bank: { value: () => '1.0876543210987' } })
+  const long = await openAsmx({ bank: { value: () => '501.0876543210987' } })
   t.after(() => long.app.close())
   const response = await fetch(`${long.app.url}${API}/indicadoresEconomicos/318/series?${DAYS}`, {
     headers: { authorization: `Bearer ${URL_KEY}` },
   })
-  assert.match(await response.text(), /"valorDatoPorPeriodo":1\.0876543210987\}/)
+  assert.match(await response.text(), /"valorDatoPorPeriodo":501\.0876543210987\}/)
 })
 
 test('no data is an empty answer; an indicator that is not stored is an error, and logged', async () => {

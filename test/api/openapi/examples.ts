@@ -11,6 +11,7 @@ import {
   upsertIndicatorValues,
 } from '../../../src/store/indicators/changes.ts'
 import { closeIndicatorRun, insertIndicatorRun } from '../../../src/store/indicators/open-runs.ts'
+import { raiseRevision } from '../../../src/store/meta.ts'
 import { openRateWriter } from '../../../src/store/rates/rate-writer.ts'
 import type { WriteDb } from '../../../src/store/tables.ts'
 import { batch, CREATE, fillDirectory, pdf, post } from '../../support/directory.ts'
@@ -36,13 +37,15 @@ export async function openExamples(): Promise<{ app: TestApp; document: Document
   await post(app, CREATE, batch(pdf()))
   await asOtherProcess(app, async (db) => {
     await replaceResult(db, 1, '{"emisor":"3101123456","total":"11300.10"}')
-    await openRateWriter(db).insertRevisions([
+    const writer = openRateWriter(db)
+    await writer.insertRevisions([
       {
         ...{ series_id: 1, rate_date: '2026-03-20', kind: 'correction', run_id: 1 },
         ...{ old_value: '500.01', new_value: '500.02', old_rounded_to: null, old_stored_at: null },
         replaced_at: '2026-03-21T12:00:00.000Z',
       },
     ])
+    await writer.close(await raiseRevision(db))
   })
   await asOtherProcess(app, fillIndicators)
   return { app, document: await readAllPaths(app.app.url) }

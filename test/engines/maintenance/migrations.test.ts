@@ -6,7 +6,13 @@ import { test } from 'node:test'
 import { planUpgrade } from '../../../src/domain/operations/move/upgrade.ts'
 import { insertApiKey } from '../../../src/store/access/api-keys.ts'
 import { atomically } from '../../../src/store/engine.ts'
-import { oldestProgram, SHARED_MIGRATIONS, schemaVersion } from '../../../src/store/migrations.ts'
+import {
+  FIRST_SCHEMA,
+  oldestProgram,
+  RELEASED_SCHEMA,
+  SCHEMA_VERSION,
+  SHARED_MIGRATIONS,
+} from '../../../src/store/migrations.ts'
 import { clusterSchema, migrationStatements, postgresSchema } from '../../../src/store/postgres/schema.ts'
 import { figure, scaled } from '../../faults/scale.ts'
 import { readOlderSchema } from '../../support/older-schema.ts'
@@ -15,8 +21,11 @@ import { startProxy } from '../../support/postgres/proxy.ts'
 import { createPostgresSchema, queryOnce } from '../../support/postgres/server.ts'
 import { SEED } from '../../support/seed.ts'
 
-const [TODAY, NEXT, LATER] = [0, 1, 2].map((more) => schemaVersion(SHARED_MIGRATIONS) + more)
+const RELEASED = SHARED_MIGRATIONS.slice(0, RELEASED_SCHEMA - FIRST_SCHEMA)
+const [TODAY, NEXT, LATER] = [0, 1, 2].map((more) => RELEASED_SCHEMA + more)
 const OLDEST = oldestProgram(SHARED_MIGRATIONS)
+/** A program of the newest release. */
+const OLD = { migrations: RELEASED }
 const ADDED = {
   sql: `
 CREATE TABLE labels (
@@ -32,8 +41,8 @@ INSERT INTO labels (id, name) VALUES (1, 'first') ON CONFLICT DO NOTHING;
 `,
 }
 const REMOVED = { sql: 'DROP INDEX keys_by_label; ALTER TABLE tokens DROP COLUMN label;', oldest: NEXT ?? 0 }
-const NEW = { migrations: [...SHARED_MIGRATIONS, ADDED] }
-const NEWEST = { migrations: [...SHARED_MIGRATIONS, ADDED, REMOVED] }
+const NEW = { migrations: [...RELEASED, ADDED] }
+const NEWEST = { migrations: [...RELEASED, ADDED, REMOVED] }
 // Each statement has a commit. Each version ends with a statement and a commit, and some are left over.
 const STATEMENTS = 2 * (clusterSchema().length + NEWEST.migrations.flatMap(migrationStatements).length) + 8
 const UNFINISHED = `select 1 from pg_index i join pg_class c on c.oid = i.indexrelid
@@ -43,7 +52,7 @@ const key = (name: string) => ({ name, hash: name.padEnd(64, '-'), createdAt: '2
 
 test('a new version brings the schema to its own while nodes of the one before write, until it removes', async (t) => {
   const url = await createPostgresSchema()
-  const old = await openNode(t, url)
+  const old = await openNode(t, url, OLD)
   await insertApiKey(old.db, key('before'))
   let writing = true
   let writeCount = 0
@@ -72,19 +81,19 @@ test('a new version brings the schema to its own while nodes of the one before w
     { label: 'before' },
   ])
   assert.deepEqual(await queryOnce(url, 'select id, name from labels'), [{ id: '1', name: 'first' }])
-  assert.ok((await openNode(t, url)).db, 'it may even start anew')
+  assert.ok((await openNode(t, url, OLD)).db, 'it may even start anew')
 
   await queryOnce(url, 'update meta set schema_hash = null') // as a release of that version does
   await openNode(t, url, NEWEST)
   assert.deepEqual(await versions(url), [{ schema_version: LATER, oldest_program: NEXT }])
   assert.equal(await one.isReady(), true, 'the version before still runs')
   assert.equal(await old.isReady(), false, 'the one before that does not')
-  await assert.rejects(openNode(t, url), /which is newer than \d+: use a newer cambista/)
+  await assert.rejects(openNode(t, url, OLD), /which is newer than \d+: use a newer cambista/)
 })
 
 test('ten nodes of a new version that start at once upgrade an older database once', async (t) => {
   const url = await createPostgresSchema()
-  await (await openNode(t, url)).close()
+  await (await openNode(t, url, OLD)).close()
   const nodes = await Promise.all(Array.from({ length: 10 }, () => openNode(t, url, NEWEST)))
   assert.deepEqual(await Promise.all(nodes.map((node) => node.isReady())), Array(10).fill(true))
   assert.deepEqual(await versions(url), [{ schema_version: LATER, oldest_program: NEXT }])
@@ -102,7 +111,7 @@ test('an upgrade that dies at any statement, before it or after, is ended by the
   )
   const died = await interleave(6, cases, async ({ fate, at }) => {
     const url = await createPostgresSchema()
-    const old = await openNode(t, url)
+    const old = await openNode(t, url, OLD)
     await insertApiKey(old.db, key('kept'))
     const proxy = await startProxy(t, url)
     let statements = 0
@@ -137,9 +146,12 @@ test('an upgrade that dies at any statement, before it or after, is ended by the
 test('a start without migration names the command for it', async (t) => {
   const url = await createPostgresSchema()
   const may = { migrate: false }
-  await assert.rejects(openNode(t, url, may), /has no tables yet, .+ run cambista database upgrade/)
-  await (await openNode(t, url)).close()
-  assert.equal(await (await openNode(t, url, may)).isReady(), true, 'nothing is to do')
+  await assert.rejects(
+    openNode(t, url, { ...OLD, ...may }),
+    /has no tables yet, .+ run cambista database upgrade/,
+  )
+  await (await openNode(t, url, OLD)).close()
+  assert.equal(await (await openNode(t, url, { ...OLD, ...may })).isReady(), true, 'nothing is to do')
   await assert.rejects(openNode(t, url, { ...NEW, ...may }), /has schema \d+, this cambista needs schema \d+/)
   assert.deepEqual(await versions(url), [{ schema_version: TODAY, oldest_program: OLDEST }])
 })
@@ -158,7 +170,7 @@ test('upgrading schema 12 makes the tables of a new database, and preserves rows
   assert.notDeepEqual(await readSchema(url), await readSchema(fresh))
   const rates = await queryOnce(url, 'select * from rates')
   await openNode(t, url)
-  assert.deepEqual(await versions(url), [{ schema_version: TODAY, oldest_program: OLDEST }])
+  assert.deepEqual(await versions(url), [{ schema_version: SCHEMA_VERSION, oldest_program: OLDEST }])
   assert.deepEqual(await readSchema(url), await readSchema(fresh))
   assert.deepEqual(await queryOnce(url, 'select * from rates'), rates)
   assert.deepEqual(await queryOnce(url, 'select id, page from page_sessions'), [{ id: 'a', page: 'p' }])
@@ -174,7 +186,7 @@ for (let version = 7; version < 12; version++) {
     if (version === 7)
       await queryOnce(url, 'alter table meta drop column contents_mark, drop column moving_from')
     const before = await readSchema(url)
-    const message = `the database has schema ${version}, this program knows 12 to ${TODAY}: upgrade it with cambista 0.2.0 (its release, or commit 8eb66e7) first (cambista manual upgrades)`
+    const message = `the database has schema ${version}, this program knows 12 to ${SCHEMA_VERSION}: upgrade it with cambista 0.2.0 (its release, or commit 8eb66e7) first (cambista manual upgrades)`
     for (const options of [{}, { migrate: false }]) {
       await assert.rejects(openNode(t, url, options), { code: 'failed', message })
     }
