@@ -63,7 +63,7 @@ export function openRateWriter(trx: WriteDb): RateWriter {
       }
     },
     async close(revision) {
-      const ids = [...changedIds]
+      const ids = [...changes.keys()]
       if (ids.length === 0) return
       const outdated = await selectOutdatedSeries(trx, ids)
       await markSeriesChanged(trx, ids, revision)
