@@ -120,6 +120,15 @@ export async function fillDirectory(
     }
     db.exec(`insert into rate_revisions (series_id, rate_date, kind, old_value, new_value, replaced_at, run_id)
       values (1, '1983-01-01', 'correction', '1', '2', '${AT}', 3)`)
+    if (schema > 25) {
+      // An older program has written the series since the sums.
+      db.exec(`
+        update series set revision = 1 where id = 1;
+        insert into rate_sums values (1, '1983', 1, 2, 3, 0);
+        insert into withheld_rates values (1, '2026-01-02', '9', null, 'neighbour', 3);
+        insert into empty_days values (1, '2026-01-03', 1, '2026-03-24');
+      `)
+    }
     const attachment = db.prepare(
       `insert into attachments (id, name, mimetype, size, sha256, created_at) values (?, 'a', 'text/plain', ?, ?, '${AT}')`,
     )

@@ -68,7 +68,7 @@ test('the page beside another enabled source is that of the bank alone', async (
   assert.deepEqual(
     beside.runs,
     [
-      ['1 ok 0', '3 ok 0'],
+      ['1 ok 0', '3 parcial 0'],
       ['1 ok 1', '3 ok 1'],
       ['1 ok 0', '3 error 0'],
     ],
