@@ -60,7 +60,6 @@ export async function loadContext(
     ),
     acceptedJump,
     answered: new Map(),
-    reread: new Set(),
     unconfirmed: new Set(),
     unsynchronized: new Map(),
     unsynchronizedTables: new Map(),

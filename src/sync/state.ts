@@ -38,8 +38,6 @@ export type RunContext = {
   acceptedJump: AcceptedJump | undefined
   /** Days answered in this run by series. */
   answered: Map<number, readonly Interval[]>
-  /** Series with stored values that this run read again. */
-  reread: Set<number>
   /** Years, as `SERIES YEAR`, with a stored value that this run read again and did not confirm. */
   unconfirmed: Set<string>
   /** Days by series that the source reports as not synchronized. This run does not request them again. */

@@ -90,7 +90,7 @@ export async function readAhead(
  * Returns a function that loads a series. Concurrent requests share one read, because hundreds of copies needed 4 GB.
  * Undefined: the series has changed since.
  */
-export function createLoader(db: ReadDb, loaded: LoadedColumns) {
+export function createLoader(db: ReadDb, loaded: LoadedColumns, onLoad: (id: number) => void) {
   const reading = new Map<number, Promise<LoadedColumn | undefined>>()
   const read = (series: SeriesRow) =>
     snapshot(db, async (trx) => {
@@ -103,7 +103,10 @@ export function createLoader(db: ReadDb, loaded: LoadedColumns) {
     if (cached) return cached
     try {
       const column = await reading.getOrInsertComputed(id, () => read(series))
-      if (column) loaded.set(id, column)
+      if (column) {
+        loaded.set(id, column)
+        onLoad(id)
+      }
       return column
     } finally {
       reading.delete(id)

@@ -207,7 +207,7 @@ function makeSnapshot(
     reportDamage(damage)
   }
   for (const id of loaded.keys()) judgeColumn(id)
-  const load = createLoader(db, loaded)
+  const load = createLoader(db, loaded, judgeColumn)
   const loadEach = async (requested: readonly SeriesRow[]) => {
     const columns: Column[] = []
     for (const series of requested) {
@@ -217,7 +217,6 @@ function makeSnapshot(
         throw outdatedError()
       }
       one.usedRevision = meta.revision
-      judgeColumn(series.id)
       columns.push(one.column)
     }
     return columns

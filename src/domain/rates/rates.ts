@@ -1,7 +1,14 @@
 // Decides which published day answers. Pure functions over columns: no SQL, no HTTP, no clock.
 
 import type { RateType } from '../../providers/provider.ts'
-import { dayNumber, earliest, type IsoDate, isoDate, latest as latestDay } from '../../values/dates.ts'
+import {
+  dayNumber,
+  EARLIEST_DAY,
+  earliest,
+  type IsoDate,
+  isoDate,
+  latest as latestDay,
+} from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
 import {
   type Column,
@@ -63,7 +70,7 @@ export function knownRateOn(
   const target = dayNumber(day)
   const at = findLastIndex(column.days, target)
   const rateDay = column.days[at]
-  if (rateDay === undefined) return undefined
+  if (rateDay === undefined) return earlierDamage([column], day)
   const hole = rateDay === target ? undefined : findHole(covered, rateDay, target)
   return hole ? dayHole(hole, [column]) : ratePoint(column, at, rateDay)
 }
@@ -76,7 +83,11 @@ export function latestOfPair(
 ): LatestRates | DayHole | undefined {
   const target = dayNumber(day)
   const answerDay = settledDay(sides, target)
-  if (answerDay === undefined) return undefined
+  if (answerDay === undefined)
+    return earlierDamage(
+      sides.map(({ column }) => column),
+      day,
+    )
   const latest: LatestRates = { rate_date: isoDate(answerDay), compra: null, venta: null, referencia: null }
   const missing: RateType[] = []
   const onDay = { from: latest.rate_date, to: latest.rate_date }
@@ -106,6 +117,12 @@ export function latestOfPair(
   if (missing.length > 0) latest.missing = missing
   if (details && lastCoveredDay !== undefined) latest.covered_to = lastCoveredDay
   return latest
+}
+
+/** The damaged days up to a day without any value; undefined: none is damaged. */
+function earlierDamage(columns: readonly Column[], day: IsoDate): DayHole | undefined {
+  const damage = findDamage(columns, { from: EARLIEST_DAY, to: day })
+  return damage && { hole: { from: damage.day, to: day }, damage }
 }
 
 /** The result for a hole in one of the columns. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { requireSoundRevisions } from '../../domain/rates/history/sound-revisions.ts'
+import { createRevisionReader } from '../../domain/rates/history/sound-revisions.ts'
 import { type RateRevision, selectRevisionPage } from '../../store/rates/change-log.ts'
 import { selectProviders } from '../../store/rates/providers.ts'
 import { type SeriesRow, selectSeries } from '../../store/rates/series.ts'
@@ -42,6 +42,7 @@ const RevisionOut = titledObject('Revision', {
 })
 
 export function revisionsEndpoint(db: ReadDb): AnyEndpoint {
+  const readRevisions = createRevisionReader(db)
   return get({
     path: '/api/v1/revisions',
     about:
@@ -62,9 +63,9 @@ export function revisionsEndpoint(db: ReadDb): AnyEndpoint {
       if (from !== undefined && to !== undefined && from > to) throw reversedRange(from)
       const page = parsePage(cursor)
       const filter = { seriesId: series_id, from, to, kind }
-      const rows = await selectRevisionPage(db, filter, { after: page.after ?? 0, limit: page.limit + 1 })
+      const cursors = { after: page.after ?? 0, limit: page.limit + 1 }
+      const rows = await readRevisions((trx) => selectRevisionPage(trx, filter, cursors), series_id)
       const pageRows = rows.slice(0, page.limit)
-      await requireSoundRevisions(db, pageRows, series_id)
       const series = new Map((await selectSeries(db)).map((one) => [one.id, one]))
       const codes = new Map((await selectProviders(db)).map(({ id, code }) => [id, code]))
       const revisions = pageRows.flatMap((revision) => {

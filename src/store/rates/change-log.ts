@@ -3,9 +3,12 @@
 
 import type { IsoDate } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
+import { splitBatches } from '../batches.ts'
 import { engineSql } from '../engine.ts'
 import { insertBatches } from '../rows.ts'
 import type { CoverageChangeKind, ReadDb, RevisionKind, Row, WriteDb } from '../tables.ts'
+
+const IDS_AT_ONCE = 500
 
 /** A value that was replaced or discarded, with the instant and the run. */
 export type RateRevision = Row<'rate_revisions'>
@@ -232,6 +235,12 @@ export function selectRevisions(
   const { seriesId: series_id, kind, since } = filter
   const query = revisionsById(db).where((of) => of.and({ series_id, kind }))
   return (since === undefined ? query : query.where('replaced_at', '>=', since)).execute()
+}
+
+/** Selects revisions from the table, by their ids. */
+export async function selectRevisionsById(db: ReadDb, ids: readonly number[]): Promise<RateRevision[]> {
+  const read = (some: number[]) => revisionsById(db).where('id', 'in', some).execute()
+  return (await Array.fromAsync(splitBatches(ids, IDS_AT_ONCE), read)).flat()
 }
 
 /** Selects the days of a series with a discarded value. */

@@ -156,7 +156,6 @@ function applyResult(state: RunState, window: Window, result: StoredReading): vo
     state.withheldDays.set(id, [...others, ...days].sort())
   }
   for (const id of result.refused) state.refused.add(id)
-  for (const id of result.reread) state.reread.add(id)
   for (const year of result.unconfirmed) state.unconfirmed.add(year)
   for (const problem of result.problems) state.problems.add(problem, state.provider.code)
   state.counts.inserted += result.counts.inserted
@@ -255,7 +254,6 @@ async function storeReading(
     // Series that the answer covers, with or without values.
     answered: [...idByCode].filter(([code]) => answersSeries(reading, code)).map(([, id]) => id),
     values: valueDays(accepted, idByCode),
-    reread: new Set(before.map(({ series_id }) => series_id)),
     unconfirmed: unconfirmedYears(accepted, idByCode, { before, writes: changes.writes }),
     withheldDays: withholding.newDays,
     problems,

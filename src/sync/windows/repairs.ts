@@ -1,13 +1,14 @@
 // Values whose sums show damage. A value that differs from the source there was damaged, and the bank corrected nothing.
 // A year is whole again once a run had an answer for each of its days.
 
-import { atomically } from '../../store/engine.ts'
+import { atomically, snapshot } from '../../store/engine.ts'
 import { raiseRevision } from '../../store/meta.ts'
 import { takeInstant } from '../../store/rates/change-log.ts'
-import { acceptSums, listSumFaults } from '../../store/rates/rate-sums.ts'
-import type { StoredRate } from '../../store/rates/rates.ts'
+import { acceptSums, listSumFaults, type SumFault } from '../../store/rates/rate-sums.ts'
+import { type StoredRate, selectRates } from '../../store/rates/rates.ts'
 import type { ReadDb } from '../../store/tables.ts'
-import { earliest, type IsoDate } from '../../values/dates.ts'
+import { addDays, earliest, type IsoDate } from '../../values/dates.ts'
+import type { Interval } from '../../values/intervals.ts'
 import type { RunContext } from '../state.ts'
 import { type AcceptedRate, type Changes, compareRates } from './accept.ts'
 
@@ -41,11 +42,14 @@ export function unconfirmedYears(
   if (before.length === 0) return new Set()
   const confirmed = new Set(writes.map((rate) => rateKey(rate.series_id, rate.rate_date, '')))
   const published = new Set(
-    accepted.map(({ code, day, value }) => rateKey(idByCode.get(code) ?? 0, day, value)),
+    accepted.map(({ code, day, value, roundedTo }) =>
+      rateKey(idByCode.get(code) ?? 0, day, `${value} ${roundedTo}`),
+    ),
   )
   const years = new Set<string>()
-  for (const { series_id: id, rate_date: day, value } of before) {
-    const isConfirmed = published.has(rateKey(id, day, value)) || confirmed.has(rateKey(id, day, ''))
+  for (const { series_id: id, rate_date: day, value, rounded_to } of before) {
+    const isConfirmed =
+      published.has(rateKey(id, day, `${value} ${rounded_to}`)) || confirmed.has(rateKey(id, day, ''))
     if (!isConfirmed) years.add(partKey(id, readYear(day)))
   }
   return years
@@ -56,27 +60,24 @@ export function unconfirmedYears(
  * each value. Returns the number of these years.
  */
 export async function healYears(context: RunContext): Promise<number> {
-  const { db, lock, today, answered, reread, unconfirmed } = context
+  const { db, lock, today, answered, unconfirmed } = context
   let count = 0
-  for (const id of reread) {
-    const years = (answered.get(id) ?? []).flatMap(({ from, to }) => {
-      const first = Number(readYear(from)) + (from.slice(4) === '-01-01' ? 0 : 1)
-      const all = Array.from(
-        { length: Math.max(0, Number(readYear(to)) - first + 1) },
-        (_, at) => `${first + at}`,
-      )
-      return all.filter(
-        (year) => to >= earliest(`${year}-12-31`, today) && !unconfirmed.has(partKey(id, year)),
-      )
-    })
-    if (years.length === 0) continue
+  for (const [id, days] of answered) {
+    const ends = new Map(
+      days.flatMap((interval) => wholeYears(interval, today).map((year) => [year, interval.to])),
+    )
+    const isHealed = ({ part }: SumFault) => ends.has(part) && !unconfirmed.has(partKey(id, part))
+    // The lock of the change log is for damage alone.
+    if (ends.size === 0 || !(await snapshot(db, (trx) => listSumFaults(trx, id))).some(isHealed)) continue
     count += await atomically(
       db,
       async (trx) => {
         const now = await takeInstant(trx, context.now())
-        const parts = (await listSumFaults(trx, id))
-          .map(({ part }) => part)
-          .filter((one) => years.includes(one))
+        const parts: string[] = []
+        for (const { part } of (await listSumFaults(trx, id)).filter(isHealed)) {
+          const laterDays = { from: addDays(ends.get(part) ?? today, 1), to: `${part}-12-31` }
+          if ((await selectRates(trx, [id], laterDays)).length === 0) parts.push(part)
+        }
         if (parts.length > 0) await acceptSums(trx, id, parts, await raiseRevision(trx, now))
         return parts.length
       },
@@ -84,6 +85,15 @@ export async function healYears(context: RunContext): Promise<number> {
     )
   }
   return count
+}
+
+/** Years of an interval that it holds whole, the current one up to today. */
+function wholeYears({ from, to }: Interval, today: IsoDate): string[] {
+  const first = Number(readYear(from)) + (from.endsWith('-01-01') ? 0 : 1)
+  const count = Math.max(0, Number(readYear(to)) - first + 1)
+  return Array.from({ length: count }, (_, at) => `${first + at}`).filter(
+    (year) => to >= earliest(`${year}-12-31`, today),
+  )
 }
 
 function readYear(day: IsoDate): string {

@@ -206,3 +206,28 @@ test('as_of answers from sound revisions of a damaged value, and refuses a damag
   await until(async () => (await read(app, past)).body.includes(`on ${DAY} is damaged`))
   assert.equal((await read(app, past)).status, 503)
 })
+
+test('damage before the first sound value is an error that names it, and no missing value', async () => {
+  const app = await openShapes()
+  await damage(app, { code: '318', day: '2026-01-01', value: 'x' })
+  await asOtherProcess(app, (db) =>
+    db
+      .updateTable('rates')
+      .set({ value: 'x' })
+      .where('series_id', '=', 2)
+      .where('rate_date', '<', '2026-01-12')
+      .execute(),
+  )
+  await damage(app, { code: '318', day: '2026-01-11', value: 'y' })
+  for (const path of [
+    '/api/v1/convert?amount=1&from=USD&to=CRC&type=venta&on=2026-01-08',
+    '/compat/valor?de=USD&a=CRC&tipo=venta&fecha=2026-01-08',
+  ]) {
+    const answer = await read(app, path)
+    assert.deepEqual([answer.status, /is damaged/.test(answer.body)], [503, true], `${path}: ${answer.body}`)
+  }
+  assert.equal(
+    (await read(app, '/api/v1/convert?amount=1&from=USD&to=CRC&type=venta&on=2026-01-13')).status,
+    200,
+  )
+})

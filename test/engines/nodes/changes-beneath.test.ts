@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { columnValue } from '../../../src/domain/rates/column.ts'
 import { isCovered } from '../../../src/domain/rates/covered-days.ts'
 import { openPastRates } from '../../../src/domain/rates/history/past.ts'
-import { requireSoundRevisions } from '../../../src/domain/rates/history/sound-revisions.ts'
+import { createRevisionReader } from '../../../src/domain/rates/history/sound-revisions.ts'
 import { openRateCache, type RateSnapshot } from '../../../src/domain/rates/rate-cache.ts'
 import { atomically, type Engine } from '../../../src/store/engine.ts'
 import { raiseRevision } from '../../../src/store/meta.ts'
@@ -14,6 +14,7 @@ import { selectRevisions, takeInstant } from '../../../src/store/rates/change-lo
 import { replaceCoverage } from '../../../src/store/rates/coverage.ts'
 import { openRateWriter } from '../../../src/store/rates/rate-writer.ts'
 import { selectRates } from '../../../src/store/rates/rates.ts'
+import type { ReadDb } from '../../../src/store/tables.ts'
 import { ensureCatalogue } from '../../../src/sync/catalogue.ts'
 import { addDays, dayNumber, isoDate } from '../../../src/values/dates.ts'
 import { openNode } from '../../support/postgres/database.ts'
@@ -124,7 +125,8 @@ for (const update of REVISION_UPDATES) {
     const then = await readValues(node, instant)
     assert.deepEqual([then.values.size, then.isHole(CHANGED)], [0, true])
     assert.equal((await readValues(node)).values.get(CHANGED), '501')
-    const rows = await selectRevisions(node.db, { seriesId: 1 })
-    await assert.rejects(requireSoundRevisions(node.db, rows, 1), { code: 'unavailable' })
+    const read = createRevisionReader(node.db)
+    const select = (trx: ReadDb) => selectRevisions(trx, { seriesId: 1 })
+    await assert.rejects(read(select, 1), { code: 'unavailable' })
   })
 }

@@ -9,7 +9,7 @@ import Sqlite from 'better-sqlite3'
 import { columnDecimals, columnValue } from '../../../src/domain/rates/column.ts'
 import { isCovered } from '../../../src/domain/rates/covered-days.ts'
 import { openPastRates } from '../../../src/domain/rates/history/past.ts'
-import { requireSoundRevisions } from '../../../src/domain/rates/history/sound-revisions.ts'
+import { createRevisionReader } from '../../../src/domain/rates/history/sound-revisions.ts'
 import { openRateCache, type RateSnapshot } from '../../../src/domain/rates/rate-cache.ts'
 import { AppError, errorCode } from '../../../src/runtime/errors.ts'
 import { type RateRevision, selectRevisions } from '../../../src/store/rates/change-log.ts'
@@ -128,9 +128,9 @@ async function readRevisions(dataDir: string): Promise<RateRevision[] | undefine
     const db = openDatabase(dataDir, { mustExist: true })
     try {
       const kinds = ['correction', 'refined'] as const
-      const rows = (await Array.fromAsync(kinds, (kind) => selectRevisions(db, { kind }))).flat()
-      await requireSoundRevisions(db, rows)
-      return rows
+      const read = createRevisionReader(db)
+      const lists = await Array.fromAsync(kinds, (kind) => read((trx) => selectRevisions(trx, { kind })))
+      return lists.flat()
     } finally {
       await db.destroy()
     }

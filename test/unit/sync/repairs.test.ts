@@ -59,7 +59,7 @@ test('a sync of a whole damaged year repairs its values, and writes its sums ane
   assert.equal((await faults()).length, 1, 'some of its days were not read again')
 
   await damage(engine, '5000')
-  await app.sync({ from: '2026-01-01', to: '2026-03-24' })
+  await app.sync({ from: '2026-01-01', to: '2026-03-25' })
   assert.deepEqual(await faults(), [])
   assert.deepEqual(
     await engine.db.selectFrom('rates').selectAll().orderBy('series_id').orderBy('rate_date').execute(),
@@ -89,10 +89,10 @@ test('a damaged year stays damaged when a source rounds: its answer confirms no 
   const { app, engine, faults } = await openApp(t)
   await damage(engine, '500.4')
   app.takeToken(0)
-  await app.sync({ from: '2026-01-01', to: '2026-03-24' })
+  await app.sync({ from: '2026-01-01', to: '2026-03-25' })
   assert.deepEqual(await faults(), [{ seriesId: 1, part: '2026' }])
   app.giveToken()
-  await app.sync({ from: '2026-01-01', to: '2026-03-24' })
+  await app.sync({ from: '2026-01-01', to: '2026-03-25' })
   assert.deepEqual(await faults(), [])
 })
 
@@ -103,7 +103,7 @@ test('a damaged year of a source that fails stays damaged', async (t) => {
     if (indicator === '317') throw new Error('the bank is closed')
     return undefined
   }
-  await app.sync({ from: '2026-01-01', to: '2026-03-24' })
+  await app.sync({ from: '2026-01-01', to: '2026-03-25' })
   assert.deepEqual(await faults(), [{ seriesId: 1, part: '2026' }])
 })
 
@@ -111,7 +111,7 @@ for (const value of ['44x.84', '', '5000', '50', '500.0']) {
   test(`the damaged value ${JSON.stringify(value)} is repaired: it withholds none, and fails no run`, async (t) => {
     const { app, engine, faults } = await openApp(t)
     await damage(engine, value)
-    const { run } = await app.sync({ from: '2026-01-01', to: '2026-03-24' })
+    const { run } = await app.sync({ from: '2026-01-01', to: '2026-03-25' })
     assert.deepEqual([run.status, run.updated], ['ok', 1], run.message ?? '')
     assert.deepEqual(await faults(), [])
     const kinds = await engine.db.selectFrom('rate_revisions').select('kind').execute()
@@ -125,7 +125,7 @@ test('a rounding source repairs a value that is no decimal', async (t) => {
   const { app, engine } = await openApp(t)
   await damage(engine, '5x')
   app.takeToken(0)
-  const { run } = await app.sync({ from: '2026-01-01', to: '2026-03-24' })
+  const { run } = await app.sync({ from: '2026-01-01', to: '2026-03-25' })
   assert.equal(run.status, 'ok', run.message ?? '')
   const row = await engine.db
     .selectFrom('rates')
@@ -134,4 +134,43 @@ test('a rounding source repairs a value that is no decimal', async (t) => {
     .where('series_id', '=', 1)
     .executeTakeFirst()
   assert.deepEqual(row, { value: '500', rounded_to: 0 })
+})
+
+test('a year with a stored value after the read days stays damaged', async (t) => {
+  const { app, engine, faults } = await openApp(t)
+  await engine.db
+    .updateTable('rates')
+    .set({ value: '590' })
+    .where('series_id', '=', 1)
+    .where('rate_date', '=', '2026-03-25')
+    .execute()
+  await app.sync({ from: '2026-01-01', to: '2026-03-24' })
+  assert.deepEqual(await faults(), [{ seriesId: 1, part: '2026' }])
+  await app.sync({ from: '2026-01-01', to: '2026-03-25' })
+  assert.deepEqual(await faults(), [])
+})
+
+test('a year whose rows are lost is whole again after one run', async (t) => {
+  const { app, engine, faults } = await openApp(t)
+  const rows = engine.db.deleteFrom('rates').where('series_id', '=', 1).where('rate_date', '>=', '2026-01-01')
+  await rows.execute()
+  assert.equal((await faults()).length, 1)
+  await app.sync({ from: '2026-01-01', to: '2026-03-25' })
+  assert.deepEqual(await faults(), [])
+})
+
+test('a damaged rounding is confirmed by no source of other decimals', async (t) => {
+  const { app, engine, faults } = await openApp(t)
+  await engine.db
+    .updateTable('rates')
+    .set({ rounded_to: 3 })
+    .where('series_id', '=', 1)
+    .where('rate_date', '=', DAMAGED)
+    .execute()
+  app.takeToken(0)
+  await app.sync({ from: '2026-01-01', to: '2026-03-25' })
+  assert.equal((await faults()).length, 1)
+  app.giveToken()
+  await app.sync({ from: '2026-01-01', to: '2026-03-25' })
+  assert.deepEqual(await faults(), [])
 })

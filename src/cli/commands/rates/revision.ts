@@ -1,4 +1,4 @@
-import { requireSoundRevisions } from '../../../domain/rates/history/sound-revisions.ts'
+import { createRevisionReader } from '../../../domain/rates/history/sound-revisions.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { selectRevisions } from '../../../store/rates/change-log.ts'
 import type { ReadDb } from '../../../store/tables.ts'
@@ -15,8 +15,8 @@ export const revisionList = command({
       throw new AppError('usage', '--refined and --discarded are two lists: give one of them')
     const kind = refined ? 'refined' : discarded ? 'discarded' : 'correction'
     const select = async (db: ReadDb) => {
-      const revisions = await selectRevisions(db, { seriesId, since, kind })
-      await requireSoundRevisions(db, revisions, seriesId)
+      const select = (trx: ReadDb) => selectRevisions(trx, { seriesId, since, kind })
+      const revisions = await createRevisionReader(db)(select, seriesId)
       return revisions.map((one) => ({
         ...one,
         old_stored_at: one.old_stored_at === null ? null : new Date(one.old_stored_at).toISOString(),
