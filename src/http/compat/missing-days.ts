@@ -3,7 +3,7 @@
 // of that API. A currency that the client did not name is left out instead, and named in a header.
 
 import type { DamagedDay } from '../../domain/rates/column.ts'
-import { findUnknownCrosses } from '../../domain/rates/crosses.ts'
+import { type CrossesOfDay, computeCrosses, findUnknownCrosses } from '../../domain/rates/crosses.ts'
 import { damageText } from '../../domain/rates/queries.ts'
 import type { RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { AppError } from '../../runtime/errors.ts'
@@ -66,6 +66,23 @@ export async function completeQuotes(
   )
   const { leftOut } = await completeParts(deps, shape, parts, { areNamed, provider: range.provider })
   return { quotes: range.quotes.filter((code) => !leftOut.includes(code)), leftOut }
+}
+
+/**
+ * Computes the rates on a day like computeCrosses.
+ * @throws AppError `unavailable` for a damaged value of a named quote, or if no other quote has a rate
+ */
+export async function computeSoundCrosses(
+  snapshot: RateSnapshot,
+  query: Parameters<typeof computeCrosses>[1],
+  areNamed: boolean,
+): Promise<CrossesOfDay> {
+  const result = await computeCrosses(snapshot, query)
+  const { crosses, holes } = result
+  const damaged = holes.size > 0 ? [...holes.values()].find(({ damage }) => damage) : undefined
+  if (!damaged?.damage || !(areNamed || crosses.every(({ quote }) => quote === query.base))) return result
+  const missing: MissingDays = { days: [damaged.hole], damage: damaged.damage }
+  throw new AppError('unavailable', missingDaysMessage(missing), { details: { missing } })
 }
 
 /** Returns the missing days of an error; undefined: another error. */

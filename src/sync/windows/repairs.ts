@@ -87,7 +87,7 @@ export async function healYears(context: RunContext): Promise<number> {
   return count
 }
 
-/** Years of an interval that it holds whole, the current one up to today. */
+/** Whole years of an interval, the current one up to today. */
 function wholeYears({ from, to }: Interval, today: IsoDate): string[] {
   const first = Number(readYear(from)) + (from.endsWith('-01-01') ? 0 : 1)
   const count = Math.max(0, Number(readYear(to)) - first + 1)

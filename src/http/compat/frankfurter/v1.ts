@@ -2,7 +2,7 @@
 // un-versioned paths of exchangerate.host are the same, and its programs read `success`.
 
 import * as v from 'valibot'
-import { type Cross, computeCrosses, crossesByDay, listCurrencies } from '../../../domain/rates/crosses.ts'
+import { type Cross, crossesByDay, listCurrencies } from '../../../domain/rates/crosses.ts'
 import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
 import { smallest } from '../../../domain/rates/rates.ts'
 import { AppError } from '../../../runtime/errors.ts'
@@ -13,7 +13,7 @@ import type { Api } from '../../endpoint/api.ts'
 import type { AnyEndpoint } from '../../endpoint/endpoint.ts'
 import type { ErrorShape } from '../../endpoint/error-shape.ts'
 import { currencyName, parseCodes } from '../codes.ts'
-import { completeQuotes } from '../missing-days.ts'
+import { completeQuotes, computeSoundCrosses } from '../missing-days.ts'
 import { checkRowCount } from '../rows.ts'
 import {
   type CompatDeps,
@@ -138,7 +138,8 @@ async function find(deps: CompatDeps, snapshot: RateSnapshot, query: AmountsQuer
   const selection = { provider, base, side }
   const head = `"amount":${amount.includes('.') ? amount : `${amount}.0`},"base":${JSON.stringify(base)}`
   if (to === undefined) {
-    const { crosses, holes } = await computeCrosses(snapshot, { ...selection, quotes: others, day: from })
+    const day = { ...selection, quotes: others, day: from }
+    const { crosses, holes } = await computeSoundCrosses(snapshot, day, query.quotes.length > 0)
     const answeredCrosses = servedCrosses(deps, crosses)
     const date = answeredCrosses.reduce((last, { newest }) => latest(last, newest), '')
     if (answeredCrosses.length === 0) throw new AppError('not-found', 'not found')

@@ -13,7 +13,7 @@ import type { Api } from '../../endpoint/api.ts'
 import type { AnyEndpoint } from '../../endpoint/endpoint.ts'
 import type { ErrorShape } from '../../endpoint/error-shape.ts'
 import { displayCode } from '../codes.ts'
-import { completeQuotes } from '../missing-days.ts'
+import { completeQuotes, computeSoundCrosses } from '../missing-days.ts'
 import { checkRowCount } from '../rows.ts'
 import { type CompatDeps, compatEndpoint, fewestDecimals, PROVIDER, servedCrosses } from '../shape.ts'
 import { filterPublished } from './range.ts'
@@ -117,8 +117,8 @@ async function find(deps: CompatDeps, snapshot: RateSnapshot, query: QuoteQuery)
   const codes = query.quotes.length > 0 ? query.quotes.toSorted() : currencies
   const selection = { provider, base, side }
   if (to === undefined) {
-    const query = { ...selection, quotes: codes, day: from, asPoint: true }
-    const { crosses, holes } = await computeCrosses(snapshot, query)
+    const day = { ...selection, quotes: codes, day: from, asPoint: true }
+    const { crosses, holes } = await computeSoundCrosses(snapshot, day, query.quotes.length > 0)
     const rows = servedCrosses(deps, crosses).map((cross) => toRow(base, cross))
     return { provider, rows, leftOut: [...holes.keys()] }
   }

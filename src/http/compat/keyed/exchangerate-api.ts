@@ -11,6 +11,7 @@ import type { AnyEndpoint } from '../../endpoint/endpoint.ts'
 import type { ErrorShape } from '../../endpoint/error-shape.ts'
 import type { Path } from '../../routes.ts'
 import { currencyName, parseCode } from '../codes.ts'
+import { readMissingDays } from '../missing-days.ts'
 import {
   type AnswerSource,
   type CompatDeps,
@@ -222,5 +223,6 @@ function refuse(type: ExchangeRateApiError): never {
 
 function errorName(status: number, details: unknown): string {
   if (typeof details === 'string' && Object.hasOwn(ERROR_TABLE, details)) return details
+  if (readMissingDays(details)) return 'no-data-available'
   return ERROR_BY_STATUS[status] ?? (status >= 500 ? 'internal-error' : 'malformed-request')
 }

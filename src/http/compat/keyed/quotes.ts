@@ -1,14 +1,14 @@
 // Tables of the keyed services: values of a base in other currencies on a day or on each day of a period, or one
 // value. Each service has its own errors.
 
-import { type Cross, computeCrosses, crossesByDay, listCurrencies } from '../../../domain/rates/crosses.ts'
+import { type Cross, crossesByDay, listCurrencies } from '../../../domain/rates/crosses.ts'
 import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
 import { smallest } from '../../../domain/rates/rates.ts'
 import { rawNumber } from '../../../formats/json/raw.ts'
 import type { AppError } from '../../../runtime/errors.ts'
 import type { Side } from '../../../store/tables.ts'
 import type { IsoDate } from '../../../values/dates.ts'
-import { completeQuotes } from '../missing-days.ts'
+import { completeQuotes, computeSoundCrosses } from '../missing-days.ts'
 import { checkRowCount } from '../rows.ts'
 import { type CompatDeps, fewestDecimals, servedCrosses } from '../shape.ts'
 
@@ -37,7 +37,9 @@ export async function findDayTable(
 ): Promise<Limitations & { crosses: readonly Cross[] }> {
   const quotes = tableQuotes(deps, rules, snapshot, table)
   const { provider, base, side } = table
-  const { crosses, holes } = await computeCrosses(snapshot, { provider, base, quotes, side, day })
+  const areNamed = table.symbols.length > 0
+  const selection = { provider, base, quotes, side, day }
+  const { crosses, holes } = await computeSoundCrosses(snapshot, selection, areNamed)
   const rates = servedCrosses(deps, crosses)
   if (quotes.length > 0 && !hasRates(rates, quotes, base)) throw rules.noResults()
   return { crosses: rates, roundedTo: fewestDecimals(rates), leftOut: [...holes.keys()] }
@@ -93,7 +95,7 @@ export async function findQuote(
   if (!isKnown(deps, rules, currencies, from)) throw rules.noBase()
   if (!isKnown(deps, rules, currencies, to)) throw rules.noTarget()
   const selection = { provider, base: from, quotes: [to], side, day }
-  const [cross] = servedCrosses(deps, (await computeCrosses(snapshot, selection)).crosses)
+  const [cross] = servedCrosses(deps, (await computeSoundCrosses(snapshot, selection, true)).crosses)
   if (!cross) throw rules.noResults()
   return cross
 }
