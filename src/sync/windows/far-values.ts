@@ -62,7 +62,7 @@ export function findFarValues(facts: JudgedAnswer): FarValue[] {
   const levels = splitLevels(entries, contradictions.length === 0)
   if (levels.every(({ isTrusted }) => isTrusted)) return contradictions
   const clusters = splitClusters(levels)
-  return [...contradictions, ...clusters.flatMap((cluster) => farOfCluster(cluster, facts))]
+  return [...contradictions, ...clusters.flatMap((cluster) => farOfCluster(cluster, facts, contradictions))]
 }
 
 /** Returns true when each value of the answer is the stored one. */
@@ -176,7 +176,11 @@ function splitClusters(levels: readonly Level[]): Level[][] {
   return clusters
 }
 
-function farOfCluster(cluster: readonly Level[], facts: JudgedAnswer): FarValue[] {
+function farOfCluster(
+  cluster: readonly Level[],
+  facts: JudgedAnswer,
+  contradictions: readonly FarValue[],
+): FarValue[] {
   const isAnchored = cluster.some(({ isTrusted }) => isTrusted)
   const judged = new Set(isAnchored ? [] : cluster.flatMap(({ entries }) => entries.filter(isOfRange(facts))))
   const isPlausible = ({ value }: Entry) =>
@@ -193,7 +197,7 @@ function farOfCluster(cluster: readonly Level[], facts: JudgedAnswer): FarValue[
   const candidates = judged.size > 0 ? plausible : isRange || hasRows ? [] : cluster
   if (!isAnchored) trustLongest(candidates)
   trustNearLevels(cluster)
-  confirmLaterLevels(cluster)
+  confirmLaterLevels(cluster, contradictions)
   trustNearLevels(cluster)
   const trusted = cluster.filter(({ isTrusted }) => isTrusted)
   return cluster
@@ -252,14 +256,21 @@ function isNearTrusted(cluster: readonly Level[], at: number): boolean {
   )
 }
 
-/** Trusts levels after the last trusted value, once three later days that other runs read first are alike. */
-function confirmLaterLevels(cluster: readonly Level[]): void {
+/**
+ * Trusts levels after the last trusted value, once three later days that other runs read first are alike. A source that
+ * contradicts stored values by the same level confirms none.
+ */
+function confirmLaterLevels(cluster: readonly Level[], contradictions: readonly FarValue[]): void {
   const end = cluster.findLastIndex(({ isTrusted }) => isTrusted)
   if (end < 0) return
   const later = cluster.slice(end + 1)
   const entries = later.flatMap((level) => level.entries)
+  const isContradiction = (one: Entry) =>
+    contradictions.some(({ value }) => withinFactor(one.value, value, ALIKE))
   for (const level of later)
-    level.isTrusted = level.entries.some((one) => one.answer && hasLaterDays(one, entries))
+    level.isTrusted =
+      !level.entries.some(isContradiction) &&
+      level.entries.some((one) => one.answer && hasLaterDays(one, entries))
 }
 
 function hasLaterDays(one: Entry, entries: readonly Entry[]): boolean {

@@ -123,6 +123,20 @@ const cases: [title: string, one: Case, expected: string[]][] = [
     [],
   ],
   [
+    'a level that contradicts stored values is not confirmed by later days',
+    {
+      stored: '500 500 500',
+      withheld: '- - - 50000@1 50000@2 50000@3',
+      answer: '- - 50000 50000 50000 50000 50000',
+    },
+    ['03 50000', '04 50000', '05 50000', '06 50000', '07 50000'],
+  ],
+  [
+    'a contradiction of another level does not count',
+    { stored: '500 500 500', withheld: '- - - 5@1 5@2 5@3', answer: '500 50000 500 5 5 5 5' },
+    ['02 50000'],
+  ],
+  [
     'days after a hole confirm no value before a stored one',
     { stored: '- - - - - - 500', withheld: '- 5000@2 5000@3 5000@4 5000@5', answer: '5000 - - - -' },
     ['01 5000'],

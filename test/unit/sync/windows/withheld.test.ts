@@ -75,6 +75,14 @@ test('a new currency is stored after three later days of other runs', async (t) 
   assert.deepEqual(await selectWithheld(desk.db), [])
 })
 
+test('a source that multiplies all its values confirms none of them', async (t) => {
+  const desk = await syncedDesk(t)
+  const before = await desk.stored('CRC')
+  publishDollar(desk, () => '50000')
+  for (let run = 0; run < 6; run += 1) assert.equal((await nextDay(desk)).status, 'parcial')
+  assert.deepEqual(await desk.stored('CRC'), before)
+})
+
 test('a new currency in history needs no operator, wherever a window ends', async (t) => {
   // The first day of the window of a year is 2025-03-09.
   for (let jump = -5; jump <= 5; jump += 1) {
