@@ -15,7 +15,6 @@ import { type AcceptedRate, isSoundRate } from './accept.ts'
 import { type FarValue, findFarValues, NEAR_DAYS } from './far-values.ts'
 
 const NAMED = 3
-const AROUND_DAYS = 10 // with at least three working days
 
 type WithholdingRequest = {
   /** Requested series whose answer is stored. */
@@ -150,8 +149,8 @@ export function withDaysAroundWithheld(
 ): readonly Interval[] {
   let result = pending
   for (const { from, to } of joinNearDays(withheldDays.get(id) ?? [])) {
-    const end = earliest(addDays(to, AROUND_DAYS), tomorrow)
-    const begin = latest(latest(addDays(from, -AROUND_DAYS), floor), addDays(end, 1 - longest))
+    const end = earliest(addDays(to, NEAR_DAYS), tomorrow)
+    const begin = latest(latest(addDays(from, -NEAR_DAYS), floor), addDays(end, 1 - longest))
     if (begin <= end) result = addInterval(result, { from: begin, to: end })
     if (from < begin) result = subtractInterval(result, { from, to: addDays(begin, -1) })
   }

@@ -86,20 +86,30 @@ test('a source that multiplies all its values confirms none of them', async (t) 
 test('a new currency in history needs no operator, wherever a window ends', async (t) => {
   // The first day of the window of a year is 2025-03-09.
   for (let jump = -5; jump <= 5; jump += 1) {
-    const catalogue = selectCatalogue(['CRC'])
-    const groups = bccr.groups.filter(({ table }) => table === '1')
-    const desk = await openDesk(t, { backfillFrom: '2024-12-01', catalogue, groups })
-    const day = addDays('2025-03-09', jump)
-    const value = (one: IsoDate) => (one > '2026-03-24' ? undefined : one < day ? '500000' : '500')
-    desk.bank.publish[CRC] = value
-    await desk.sync()
-    const { status, message } = await desk.sync()
-    assert.equal(status, 'ok', `${day}: ${message}`)
-    const rates = await desk.stored('CRC')
-    for (const [one, text] of Object.entries(rates)) assert.equal(text, value(one), `${day}: ${one}`)
-    assert.ok(rates['2024-12-01'], day)
+    await checkCurrency(t, addDays('2025-03-09', jump))
   }
 })
+
+test('a new currency in history needs no operator, after nine days without a value', async (t) => {
+  await checkCurrency(t, '2025-03-09', 9)
+})
+
+/** Syncs a history with a new currency from `day` on, and no value on the `closedDays` before it. */
+async function checkCurrency(t: TestContext, day: IsoDate, closedDays = 0) {
+  const catalogue = selectCatalogue(['CRC'])
+  const groups = bccr.groups.filter(({ table }) => table === '1')
+  const desk = await openDesk(t, { backfillFrom: '2024-12-01', catalogue, groups })
+  const isClosed = (one: IsoDate) => one < day && one >= addDays(day, -closedDays)
+  const value = (one: IsoDate) =>
+    one > '2026-03-24' || isClosed(one) ? undefined : one < day ? '500000' : '500'
+  desk.bank.publish[CRC] = value
+  await desk.sync()
+  const { status, message } = await desk.sync()
+  assert.equal(status, 'ok', `${day}: ${message}`)
+  const rates = await desk.stored('CRC')
+  for (const [one, text] of Object.entries(rates)) assert.equal(text, value(one), `${day}: ${one}`)
+  assert.ok(rates['2024-12-01'], day)
+}
 
 test('a first answer far from the plausible range is withheld until the operator accepts a day', async (t) => {
   const desk = await openDesk(t, { backfillFrom: '2026-03-01' })
