@@ -58,6 +58,8 @@ export type SyncResult = {
   run: SyncRunRow
   /** True when the due values of the benchmark are stored. */
   current: boolean
+  /** True when the run failed in nothing, except for withheld values. */
+  complete: boolean
   /** Words for the due day. */
   due: string
 }
@@ -105,11 +107,11 @@ export function hashToken({ token }: ProviderSettings): string | null {
  */
 export type RetryReason = { why: string; isSoon: boolean; isInterrupted?: boolean }
 
-/** Returns undefined when all runs were ok and the due values are stored. */
+/** Returns undefined when all runs were complete and the due values are stored. */
 export function retryReason(ends: readonly SyncResult[]): RetryReason | undefined {
-  const failedRun = ends.find(({ run }) => run.status !== 'ok')
+  const failedRun = ends.find(({ complete }) => !complete)
   const behind = ends.find(({ current }) => !current)
-  const isSoon = behind !== undefined || ends.some(({ run }) => isUrgent(run))
+  const isSoon = behind !== undefined || ends.some(isUrgent)
   if (failedRun) {
     const { status, message } = failedRun.run
     const reason = { why: `the sync was ${status}`, isSoon }
@@ -119,8 +121,8 @@ export function retryReason(ends: readonly SyncResult[]): RetryReason | undefine
 }
 
 /** Days that the source has not synchronized do not appear within minutes (decisions 2.6). */
-function isUrgent({ status, message }: SyncRunRow): boolean {
-  return status !== 'ok' && !lacksOnlyUnsynchronizedDays(message)
+function isUrgent({ run, complete }: SyncResult): boolean {
+  return !complete && !lacksOnlyUnsynchronizedDays(run.message)
 }
 
 async function runProvider(
@@ -184,7 +186,9 @@ async function runProvider(
   log[level](RUN_FINISHED, { ...about, status, ...context.counts })
   const due = dueDay(provider, clock, context.today)
   const current = await hasBenchmark(db, provider, due)
-  return { run, current, due: dueInWords(provider, due, context.today) }
+  // Another request does not change a withheld value.
+  const complete = context.problems.failures.every(({ code }) => code === 'value_withheld')
+  return { run, current, complete, due: dueInWords(provider, due, context.today) }
 }
 
 /** Returns an error as a value, because the row that stores it is not open yet. */

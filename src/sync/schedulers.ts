@@ -188,7 +188,7 @@ async function startSchedulers(
           if (signal.aborted) return undefined
           const stop = AbortSignal.any([signal, giveWay])
           const ends = await syncAll(deps, [provider], { trigger, signal: stop, range: undefined })
-          if (ends.every(({ run }) => run.status === 'ok')) background.begin(provider)
+          if (ends.every(({ complete }) => complete)) background.begin(provider)
           if (!provider.isOptional && ends.some(({ current }) => current)) void opinion?.request(provider)
           return retryReason(ends)
         },

@@ -56,7 +56,7 @@ export const sync = command({
       const providers = acceptedJump ? await jumpProviders(db, terminal, acceptedJump) : terminal.providers
       const results = await syncAll(deps, providers, request).finally(line.clear)
       const runs = results.map(({ run }) => run)
-      const isComplete = range === undefined && runs.every(({ status }) => status === 'ok')
+      const isComplete = range === undefined && results.every(({ complete }) => complete)
       const refined = isComplete ? await refineNow(deps, terminal) : []
       const indicatorRuns = isComplete ? await readIndicatorsNow(deps, terminal) : []
       log.flush()

@@ -6,7 +6,7 @@ import { bccr } from '../../../../src/providers/bccr/bccr.ts'
 import { selectDescribedRuns } from '../../../../src/store/rates/sync-runs.ts'
 import { deleteStoredWithheld, selectWithheld } from '../../../../src/store/rates/withheld.ts'
 import { discardRates } from '../../../../src/sync/discard.ts'
-import { syncAll } from '../../../../src/sync/run.ts'
+import { retryReason, syncAll } from '../../../../src/sync/run.ts'
 import { addDays, type IsoDate } from '../../../../src/values/dates.ts'
 import { EUR, openDesk, selectCatalogue } from '../../../support/rates/memory-bank.ts'
 
@@ -73,6 +73,18 @@ test('a new currency is stored after three later days of other runs', async (t) 
   const rates = await desk.stored('CRC')
   assert.deepEqual([rates['2026-03-24'], rates['2026-03-25'], rates['2026-03-28']], ['500', '0.5', '0.5'])
   assert.deepEqual(await selectWithheld(desk.db), [])
+})
+
+test('a withheld value alone causes no other run, unless the due value is missing', async (t) => {
+  const desk = await syncedDesk(t)
+  const request = { trigger: 'scheduler' as const, range: undefined, signal: new AbortController().signal }
+  publishDollar(desk, (day) => (day === '2026-03-23' ? '5000' : '500'))
+  const [end] = await syncAll(desk.deps, [desk.bank.provider], request)
+  assert.ok(end)
+  assert.deepEqual([end.run.status, end.complete, end.current], ['parcial', true, true])
+  assert.equal(retryReason([end]), undefined)
+  const due = { ...end, current: false }
+  assert.deepEqual(retryReason([due]), { why: `${end.due} is not there yet`, isSoon: true })
 })
 
 test('a source that multiplies all its values confirms none of them', async (t) => {
