@@ -29,7 +29,7 @@ type EmptyDaysRequest = {
 
 /**
  * Counts the answers without a value of each begun day. Returns the days that stay open. Open days after the first known
- * value are a problem of the run. Before it the source may not have begunDays.
+ * value are a problem of the run. Before it the source may not have begun.
  */
 export async function countEmptyDays(
   trx: WriteDb,
@@ -46,9 +46,8 @@ export async function countEmptyDays(
     if (!answersSeries(reading, one.external_code) || validated.undated.has(one.external_code)) continue
     const days = listRowDays(one, answer)
     const first = [state.firstValues.get(one.id), ...days].filter((day) => day !== undefined).sort()[0]
-    // Without a value only the newest days are expected to have one, and later days after the first one.
-    const isExpected =
-      first === undefined ? window.to >= reading.requestedOn : days.length > 0 || first < begunDays.from
+    // A window without a value before the first known one is the begin of the history.
+    const isExpected = first === undefined || days.length > 0 || first < begunDays.from
     const gaps = isExpected ? findGaps(toIntervals(days), begunDays) : []
     const empty = difference(gaps, state.covered.answered.get(one.id) ?? []).flatMap(listDays)
     const before = await selectEmptyDays(trx, one.id, window)
@@ -84,7 +83,7 @@ function openRows(
   return empty
     .map((day) => {
       const row = rows.get(day) ?? { series_id: id, rate_date: day, answers: 0, answered_on: '' }
-      const isCounted = isConfirmed && row.answered_on < today
+      const isCounted = isConfirmed && row.answered_on !== today // also after a clock that was ahead
       return isCounted ? { ...row, answers: row.answers + 1, answered_on: today } : row
     })
     .filter(({ answers }) => answers < AGREEING_RUNS)

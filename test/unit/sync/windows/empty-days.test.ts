@@ -84,6 +84,28 @@ test('a day of today without a value is a hole, also of an empty source', async 
   )
 })
 
+test('a source that is empty at first has no covered day in any window', async (t) => {
+  const groups = bccr.groups
+    .filter(({ table }) => table === '1')
+    .map((one) => ({ ...one, publishesDaily: true as const }))
+  const desk = await openDesk(t, { backfillFrom: '2024-01-01', catalogue: selectCatalogue(['CRC']), groups })
+  desk.bank.publish['318'] = () => undefined
+  await desk.sync()
+  assert.deepEqual((await desk.covered('CRC')) ?? [], [])
+})
+
+test('a count of a clock that was ahead goes on', async (t) => {
+  const desk = await openDaily(t)
+  await desk.sync()
+  await desk.db.updateTable('empty_days').set({ answered_on: '2030-01-01' }).execute()
+  await desk.nextDay()
+  const rows = await desk.db.selectFrom('empty_days').selectAll().execute()
+  assert.deepEqual(
+    rows.map(({ answers, answered_on }) => [answers, answered_on]),
+    [[2, '2026-03-25']],
+  )
+})
+
 test('days before the first value are counted in silence', async (t) => {
   const desk = await openDaily(t)
   desk.publish([], '2026-03-12')
