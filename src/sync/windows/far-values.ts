@@ -50,17 +50,19 @@ type Entry = DayValue & {
   answer: Omit<AcceptedRate, 'code'> | undefined
 }
 
-/** Consecutive entries, each near the one before it. `newest`: those after the last new currency. */
-type Level = { entries: Entry[]; newest: Entry[]; isTrusted: boolean }
+/** Consecutive entries, each near the one before it. `newest`: those after the last new currency. `outliers`: not of it. */
+type Level = { entries: Entry[]; newest: Entry[]; outliers: Entry[]; isTrusted: boolean }
+
+/** Levels that are alike, with outliers between them. `entries`: without those of outliers. */
+type LevelGroup = { entries: readonly Entry[]; levels: readonly Level[] }
 
 /** Returns the values of an answer that are not to be stored. */
 export function findFarValues(facts: JudgedAnswer): FarValue[] {
   if (facts.withheld.length === 0 && isStored(facts)) return []
   const { entries, contradictions } = listEntries(facts)
   if (contradictions.length === 0 && entries.every(({ isTrusted }) => isTrusted)) return []
-  // An answer that contradicts a stored value confirms nothing.
-  const levels = splitLevels(entries, contradictions.length === 0)
-  if (levels.every(({ isTrusted }) => isTrusted)) return contradictions
+  const levels = splitLevels(entries, contradictions)
+  if (levels.every(({ isTrusted, outliers }) => isTrusted && outliers.length === 0)) return contradictions
   const clusters = splitClusters(levels)
   return [...contradictions, ...clusters.flatMap((cluster) => farOfCluster(cluster, facts, contradictions))]
 }
@@ -104,26 +106,97 @@ function listEntries({ stored, withheld, answer, runId: ownRun, acceptedDay }: J
 }
 
 /** Splits entries at each jump, and at gaps of more than 31 days. */
-function splitLevels(entries: readonly Entry[], confirms: boolean): Level[] {
+function splitLevels(entries: readonly Entry[], contradictions: readonly FarValue[]): Level[] {
   const levels: Level[] = []
   for (const [at, entry] of entries.entries()) {
     const before = entries[at - 1]
     const level = levels.at(-1)
     if (before && level && isLinked(before, entry)) level.entries.push(entry)
-    else levels.push({ entries: [entry], newest: [], isTrusted: false })
+    else levels.push({ entries: [entry], newest: [], outliers: [], isTrusted: false })
   }
-  const joined: Level[] = []
-  for (const [at, level] of levels.entries()) {
-    const last = joined.at(-1)
-    const before = levels[at - 1]
-    const { entries } = level
-    if (confirms && last && before && isNewCurrency(before, level, levels[at - 2], levels[at + 1])) {
-      last.entries = [...last.entries, ...entries]
-      last.newest = entries
-    } else joined.push({ entries, newest: entries, isTrusted: false })
+  for (const level of levels) {
+    level.newest = level.entries
+    level.isTrusted = level.entries.some(({ isTrusted }) => isTrusted)
   }
-  for (const level of joined) level.isTrusted = level.entries.some(({ isTrusted }) => isTrusted)
-  return joined
+  const groups = groupLevels(levels)
+  const currencies: LevelGroup[][] = []
+  for (const [at, group] of groups.entries()) {
+    const before = groups[at - 1]
+    const isNew =
+      before &&
+      !hasNearContradiction(before, group, contradictions) &&
+      isNewCurrency(before, group, groups[at - 2], groups[at + 1])
+    if (isNew) currencies.at(-1)?.push(group)
+    else currencies.push([group])
+  }
+  return currencies.flatMap((some) => (some.length > 1 ? joinGroups(some) : (some[0]?.levels ?? [])))
+}
+
+/** Groups the levels before and after each outlier, the shortest outlier first. */
+function groupLevels(levels: readonly Level[]): LevelGroup[] {
+  const groups: LevelGroup[] = levels.map((level) => ({ entries: level.entries, levels: [level] }))
+  for (;;) {
+    let shortest: number | undefined
+    for (const at of groups.keys()) {
+      const limit = shortest === undefined ? Number.POSITIVE_INFINITY : countDays(groups[shortest])
+      // The later one of two that are as long: a day may be left in the old unit.
+      if (countDays(groups[at]) <= limit && isOutlier(groups[at - 1], groups[at], groups[at + 1]))
+        shortest = at
+    }
+    if (shortest === undefined) return groups
+    const three = groups.slice(shortest - 1, shortest + 2)
+    groups.splice(shortest - 1, 3, {
+      entries: three.filter((_, at) => at !== 1).flatMap(({ entries }) => entries),
+      levels: three.flatMap((one) => one.levels),
+    })
+  }
+}
+
+function countDays(group: LevelGroup | undefined): number {
+  return group?.entries.length ?? 0
+}
+
+/** Returns true for the shortest of three groups when the others are alike. Stored values are no outlier. */
+function isOutlier(
+  before: LevelGroup | undefined,
+  group: LevelGroup | undefined,
+  after: LevelGroup | undefined,
+): boolean {
+  const sizes = [countDays(before), countDays(after)]
+  const last = before?.entries.at(-1)
+  const first = after?.entries[0]
+  if (!group || !last || !first) return false
+  return (
+    countDays(group) <= Math.min(...sizes) &&
+    countDays(group) < Math.max(...sizes) &&
+    group.levels.every(({ isTrusted }) => !isTrusted) &&
+    isLinked(last, first)
+  )
+}
+
+/** Returns true when an answer contradicts a stored value near a jump. */
+function hasNearContradiction(
+  before: LevelGroup,
+  after: LevelGroup,
+  contradictions: readonly FarValue[],
+): boolean {
+  const [from, to] = [before.entries.at(-1)?.number ?? 0, after.entries[0]?.number ?? 0]
+  return contradictions.some(({ day }) => {
+    const number = dayNumber(day)
+    return number >= from - NEAR_DAYS && number <= to + NEAR_DAYS
+  })
+}
+
+function joinGroups(groups: readonly LevelGroup[]): Level {
+  const entries = groups.flatMap((one) => one.entries)
+  const own = new Set(entries)
+  const all = groups.flatMap(({ levels }) => levels.flatMap((one) => one.entries))
+  return {
+    entries,
+    newest: [...(groups.at(-1)?.entries ?? [])],
+    outliers: all.filter((one) => !own.has(one)),
+    isTrusted: entries.some(({ isTrusted }) => isTrusted),
+  }
 }
 
 function isLinked(before: Entry, entry: Entry): boolean {
@@ -139,10 +212,10 @@ function isClose(before: Entry | undefined, entry: Entry | undefined): boolean {
  * that are alike is an error, and no currency.
  */
 function isNewCurrency(
-  before: Level,
-  after: Level,
-  earlier: Level | undefined,
-  later: Level | undefined,
+  before: LevelGroup,
+  after: LevelGroup,
+  earlier: LevelGroup | undefined,
+  later: LevelGroup | undefined,
 ): boolean {
   const last = before.entries.at(-1) as Entry
   const first = after.entries[0] as Entry
@@ -201,9 +274,9 @@ function farOfCluster(
   trustNearLevels(cluster)
   const trusted = cluster.filter(({ isTrusted }) => isTrusted)
   return cluster
-    .filter(({ isTrusted }) => !isTrusted)
-    .flatMap((level) =>
-      level.entries.flatMap(({ answer, runId = facts.runId, number }) => {
+    .map(({ entries, outliers, isTrusted }) => (isTrusted ? outliers : [...entries, ...outliers]))
+    .flatMap((some) =>
+      some.flatMap(({ answer, runId = facts.runId, number }) => {
         const reference = nearestEntry(trusted, number)
         const facts = { farFrom: !reference && isRange ? 'range' : 'neighbour', runId, reference } as const
         return answer ? [{ ...answer, ...facts }] : []

@@ -97,6 +97,31 @@ const cases: [title: string, one: Case, expected: string[]][] = [
     ['04 5000', '05 5000', '06 5000', '07 5000'],
   ],
   [
+    'a day left in the old unit is far, and hides no new currency',
+    { answer: '1000 1000 1000 1000 1000 1 1 1 1000 1 1 1 1', first: OLD },
+    ['09 1000'],
+  ],
+  [
+    'such a day beside stored values is far too',
+    { stored: `${'- '.repeat(13)}1`, answer: '1000 1000 1000 1000 1000 1 1 1 1000 1 1 1 1', first: OLD },
+    ['09 1000'],
+  ],
+  [
+    'so is an odd value just before a new currency',
+    { answer: '1000 1000 1000 1000 1000 10 1000 1 1 1 1 1', first: OLD },
+    ['06 10'],
+  ],
+  [
+    'a contradiction far from a new currency does not deny it',
+    { stored: `${'- '.repeat(60)}1 1`, answer: `${'1000 '.repeat(20)}${'1 '.repeat(40)}1 9000`, first: OLD },
+    ['01 9000'],
+  ],
+  [
+    'a week of errors before the last day is no currency',
+    { answer: '500 500 500 500 500 500 500 500 500 5 5 5 5 5 5 5 500', first: OLD },
+    ['10 5', '11 5', '12 5', '13 5', '14 5', '15 5', '16 5'],
+  ],
+  [
     'three later days of other runs confirm a value',
     { stored: '500', withheld: '- 5@1 5@2 5@3', answer: '500 5 5 5 5' },
     [],
