@@ -1,6 +1,7 @@
 // Begun days without a value of a source that publishes every day. Three runs on different days of Costa Rica have to
 // agree before such a day is covered (decisions 2.6).
 
+import { dueDay } from '../../domain/rates/freshness.ts'
 import type { SeriesGroup, Window } from '../../providers/provider.ts'
 import { type EmptyDay, replaceEmptyDays, selectEmptyDays } from '../../store/rates/empty-days.ts'
 import type { StoredRate } from '../../store/rates/rates.ts'
@@ -38,6 +39,7 @@ export async function countEmptyDays(
   answer: EmptyDaysRequest,
 ): Promise<{ openDays: Map<number, IsoDate[]>; problems: Problem[] }> {
   const { reading, series, window, validated, name } = answer
+  const due = dueDay(state.provider, state.now)
   const openDays = new Map<number, IsoDate[]>()
   const problems: Problem[] = []
   const begunDays = { from: window.from, to: earliest(window.to, reading.requestedOn) }
@@ -56,7 +58,9 @@ export async function countEmptyDays(
     await replaceEmptyDays(trx, one.id, window, open)
     const stillOpen = open.map(({ rate_date }) => rate_date)
     openDays.set(one.id, stillOpen)
-    const reportedDays = toIntervals(stillOpen.filter((day) => first === undefined || day > first))
+    const reportedDays = toIntervals(
+      stillOpen.filter((day) => day <= due && (first === undefined || day > first)),
+    )
     if (reportedDays.length > 0) problems.push({ message: `${name}: ${describeEmpty(one, reportedDays)}` })
   }
   return { openDays, problems }
@@ -75,15 +79,16 @@ function openRows(
   id: number,
   empty: readonly IsoDate[],
   before: readonly EmptyDay[],
-  { now }: RunState,
+  { now, provider }: RunState,
   { isConfirmed }: Reading,
 ): EmptyDay[] {
   const rows = new Map(before.map((one) => [one.rate_date, one]))
   const today = currentDay(now)
+  const due = dueDay(provider, now) // an answer before the publication of a day does not count
   return empty
     .map((day) => {
       const row = rows.get(day) ?? { series_id: id, rate_date: day, answers: 0, answered_on: '' }
-      const isCounted = isConfirmed && row.answered_on !== today // also after a clock that was ahead
+      const isCounted = isConfirmed && day <= due && row.answered_on !== today // also after a clock that was ahead
       return isCounted ? { ...row, answers: row.answers + 1, answered_on: today } : row
     })
     .filter(({ answers }) => answers < AGREEING_RUNS)

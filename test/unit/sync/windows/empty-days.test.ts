@@ -106,6 +106,19 @@ test('a count of a clock that was ahead goes on', async (t) => {
   )
 })
 
+test('a day before its publication time is no hole, and its answer does not count', async (t) => {
+  const desk = await openDaily(t)
+  const { provider } = desk.bank
+  desk.bank.provider = { ...provider, publication: { ...provider.publication, time: '23:59' } }
+  desk.publish(['2026-03-24'])
+  assert.equal((await desk.sync()).status, 'ok')
+  const rows = await desk.db.selectFrom('empty_days').selectAll().execute()
+  assert.deepEqual(
+    rows.map(({ answers, rate_date }) => [answers, rate_date]),
+    [[0, '2026-03-24']],
+  )
+})
+
 test('days before the first value are counted in silence', async (t) => {
   const desk = await openDaily(t)
   desk.publish([], '2026-03-12')
