@@ -138,9 +138,9 @@ function groupLevels(levels: readonly Level[]): LevelGroup[] {
   for (;;) {
     let shortest: number | undefined
     for (const at of groups.keys()) {
-      const limit = shortest === undefined ? Number.POSITIVE_INFINITY : countDays(groups[shortest])
+      const limit = shortest === undefined ? Number.POSITIVE_INFINITY : countEntries(groups[shortest])
       // The later one of two that are as long: a day may be left in the old unit.
-      if (countDays(groups[at]) <= limit && isOutlier(groups[at - 1], groups[at], groups[at + 1]))
+      if (countEntries(groups[at]) <= limit && isOutlier(groups[at - 1], groups[at], groups[at + 1]))
         shortest = at
     }
     if (shortest === undefined) return groups
@@ -152,7 +152,7 @@ function groupLevels(levels: readonly Level[]): LevelGroup[] {
   }
 }
 
-function countDays(group: LevelGroup | undefined): number {
+function countEntries(group: LevelGroup | undefined): number {
   return group?.entries.length ?? 0
 }
 
@@ -162,13 +162,13 @@ function isOutlier(
   group: LevelGroup | undefined,
   after: LevelGroup | undefined,
 ): boolean {
-  const sizes = [countDays(before), countDays(after)]
+  const sizes = [countEntries(before), countEntries(after)]
   const last = before?.entries.at(-1)
   const first = after?.entries[0]
   if (!group || !last || !first) return false
   return (
-    countDays(group) <= Math.min(...sizes) &&
-    countDays(group) < Math.max(...sizes) &&
+    countEntries(group) <= Math.min(...sizes) &&
+    countEntries(group) < Math.max(...sizes) &&
     group.levels.every(({ isTrusted }) => !isTrusted) &&
     isLinked(last, first)
   )
