@@ -204,7 +204,7 @@ async function openApp(
   const readExportAhead = createExportReader(reads, cache)
   readExportAhead()
   const past = openPastRates(engine.longReads)
-  const keyring = await openKeyring(engine, clock, database.memoryAge)
+  const keyring = await openKeyring(engine, clock, () => database.memoryAge())
   const local = config.proxies === ANY_ADDRESS ? keyring.keyWithNetwork() : undefined
   if (local !== undefined) {
     throw new AppError('usage', `${FORGEABLE_ADDRESS}, or revoke the key ${local}, which has a network`)

@@ -61,6 +61,8 @@ export type Watch = DatabaseState & {
 /** Calls a function each `ms` milliseconds, until the returned function is called. */
 export type Repeat = (work: () => void, ms: number) => () => void
 
+type WatchedEngine = Pick<Engine, 'kind' | 'poll' | 'clock' | 'clockOffsetMs' | 'blocks' | 'waitingCommits'>
+
 type Options = {
   log: Log
   /** Timer of the polls; default `setInterval`. */
@@ -75,153 +77,212 @@ const CLOCK_LIMITS_MS = [2000, MAX_CLOCK_OFFSET_MS]
 const ALL: ChangedParts = { data: true, access: true, documents: true }
 
 export async function watchDatabase(
-  engine: Pick<Engine, 'kind' | 'poll' | 'clock' | 'clockOffsetMs' | 'blocks' | 'waitingCommits'>,
+  engine: WatchedEngine,
   { log, staleForMs, repeatPoll = repeatEvery }: Options,
 ): Promise<Watch> {
-  const isShared = engine.kind !== 'sqlite'
-  let lastCounters = await engine.poll()
-  let [answeredAt, knownAt, accessAt] = [performance.now(), performance.now(), performance.now()]
-  let isAway = false
-  let isKnown = true // cached data equal the stored data
-  let isUnread = false // the database answers, but its changes cannot be read; this was logged
-  let offLevel = 0
-  let lastBlock: string | undefined
-  let lastWaitTime: number | undefined // undefined: no commit waits, which was logged
-  let isClosed = false
-  let onChange: ((what: ChangedParts) => Promise<void>) | undefined
-  let currentPoll: Promise<void> | undefined
-  let currentRead: Promise<void> | undefined
+  const watch = new DatabaseWatch(engine, { log, staleForMs }, await engine.poll())
+  watch.repeat(repeatPoll)
+  return watch
+}
 
-  const noteAnswer = (startTime: number) => {
-    answeredAt = startTime
-    if (isAway) log.warn('the database answers again')
-    isAway = false
-    logClock(Math.round(engine.clockOffsetMs?.() ?? 0))
-    logBlock()
-    logWaiting(waitingCommits())
+class DatabaseWatch implements Watch {
+  readonly #engine: WatchedEngine
+  readonly #isShared: boolean
+  readonly #log: Log
+  readonly #conditions: ConditionLog
+  readonly #staleForMs: number
+  #lastCounters: ChangeCounters
+  #answeredAt = performance.now()
+  #knownAt = performance.now()
+  #accessAt = performance.now()
+  #isAway = false
+  #isKnown = true // cached data equal the stored data
+  #isUnread = false // the database answers, but its changes cannot be read; this was logged
+  #isClosed = false
+  #onChange: ((what: ChangedParts) => Promise<void>) | undefined
+  #currentPoll: Promise<void> | undefined
+  #currentRead: Promise<void> | undefined
+  #stopPolls = () => {}
+
+  constructor(engine: WatchedEngine, { log, staleForMs }: Options, counters: ChangeCounters) {
+    this.#engine = engine
+    this.#isShared = engine.kind !== 'sqlite'
+    this.#log = log
+    this.#conditions = new ConditionLog(engine, log)
+    this.#staleForMs = staleForMs
+    this.#lastCounters = counters
   }
-  const blocks = () => engine.blocks?.() ?? {}
-  const waitingCommits = () => engine.waitingCommits?.() ?? 0
-  const logBlock = () => {
-    const reason = blockReason(blocks())
-    if (reason !== undefined && lastBlock === undefined) log.error('the node must not write', { reason })
-    else if (reason === undefined && lastBlock !== undefined) log.warn('the node may write again')
-    lastBlock = reason
+
+  repeat(repeatPoll: Repeat): void {
+    this.#stopPolls = repeatPoll(() => this.#poll(), POLL_EVERY_MS)
   }
-  const logWaiting = (commits: number) => {
-    const now = performance.now()
-    if (commits > 0) {
-      if (lastWaitTime === undefined) log.warn('commits wait for a synchronous standby', { commits })
-      lastWaitTime = now
-    } else if (lastWaitTime !== undefined && now - lastWaitTime > WAITS_END_MS) {
-      log.warn('no commit waits for a standby any more')
-      lastWaitTime = undefined
+
+  isAway(): boolean {
+    return this.#isShared && this.#isAway
+  }
+
+  servesFromMemory(): boolean {
+    return this.#isShared && this.#memoryMs() <= this.#staleForMs
+  }
+
+  metrics(): DatabaseMetrics | undefined {
+    if (!this.#isShared) return undefined
+    return {
+      silentSeconds: this.silentSeconds(),
+      clockOffsetSeconds: this.clockOffsetSeconds(),
+      waitingCommits: this.#engine.waitingCommits?.() ?? 0,
     }
   }
-  const logClock = (behind: number) => {
-    const before = offLevel
-    offLevel = clockLevel(behind, before)
-    if (offLevel === before) return
-    const databaseTime = engine.clock()
+
+  blocks(): Blocks {
+    return this.#engine.blocks?.() ?? {}
+  }
+
+  silentSeconds(): number {
+    return this.isAway() ? (performance.now() - this.#answeredAt) / 1000 : 0
+  }
+
+  memoryAge(): number | undefined {
+    if (!this.#isShared) return undefined
+    const ms = this.#memoryMs()
+    if (ms <= this.#staleForMs) return this.#isKnown ? undefined : Math.floor(ms / 1000)
+    throw new AppError('unavailable', 'The database could not be read for too long: try again in a moment')
+  }
+
+  clockOffsetSeconds(): number | undefined {
+    return this.#engine.clockOffsetMs && this.#engine.clockOffsetMs() / 1000
+  }
+
+  quiet(log: Log): Log {
+    if (!this.#isShared) return log
+    const unlessAway =
+      (level: 'warn' | 'error'): Log['warn'] =>
+      (event, fields) => {
+        const write = () => log[level](event, fields)
+        if (this.#isClosed) write()
+        else if (!this.#isAway) void this.#poll().then(() => this.#isAway || write())
+      }
+    return { ...log, warn: unlessAway('warn'), error: unlessAway('error') }
+  }
+
+  start(onChange: (what: ChangedParts) => Promise<void>): void {
+    this.#onChange = onChange
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#currentRead // polling continues: a failed poll ends code that waits for an unavailable database
+    this.#stopPolls()
+    await this.#currentPoll
+  }
+
+  // Checked without a failed poll too: a suspended process answers requests before it polls again.
+  #memoryMs(): number {
+    return performance.now() - this.#knownAt
+  }
+
+  #poll(): Promise<void> {
+    this.#currentPoll ??= this.#pollOnce()
+    return this.#currentPoll
+  }
+
+  async #pollOnce(): Promise<void> {
+    const startTime = performance.now()
+    try {
+      const now = await this.#engine.poll()
+      this.#answeredAt = startTime
+      if (this.#isAway) this.#log.warn('the database answers again')
+      this.#isAway = false
+      this.#conditions.note()
+      if (this.#isClosed) return
+      this.#currentRead ??= this.#readChanges(now, startTime)
+        .catch((error: unknown) => this.#noteUnread(error))
+        .finally(() => {
+          this.#currentRead = undefined
+        })
+    } catch (error) {
+      if (!this.#isAway) this.#log.error('the database does not answer', { reason: errorReason(error) })
+      this.#isAway = true
+      this.#isKnown = false
+    } finally {
+      this.#currentPoll = undefined
+    }
+  }
+
+  async #readChanges(now: ChangeCounters, startTime: number): Promise<void> {
+    const isOld = this.#isShared && startTime - this.#accessAt > READ_ANYWAY_MS
+    const what = { ...compareCounters(this.#lastCounters, now), ...(isOld && { access: true }) }
+    if (this.#onChange && Object.values(what).includes(true)) {
+      await this.#onChange(this.#isShared ? what : ALL)
+      if (what.access) this.#accessAt = startTime
+      this.#lastCounters = now
+    }
+    this.#knownAt = startTime
+    this.#isKnown = true
+    if (this.#isUnread) this.#log.warn('what changed in the database is read again')
+    this.#isUnread = false
+  }
+
+  async #noteUnread(error: unknown): Promise<void> {
+    this.#isKnown = false
+    await this.#poll() // logs an outage as such
+    if (this.#isAway || this.#isUnread || blockReason(this.blocks()) !== undefined) return
+    this.#isUnread = true
+    this.#log.error('what changed in the database cannot be read', { reason: errorReason(error) })
+  }
+}
+
+/** Logs the begin and the end of what is unusual about a database that answers. */
+class ConditionLog {
+  readonly #engine: WatchedEngine
+  readonly #log: Log
+  #offLevel = 0
+  #isBlocked = false
+  #lastWaitTime: number | undefined // undefined: no commit waits, which was logged
+
+  constructor(engine: WatchedEngine, log: Log) {
+    this.#engine = engine
+    this.#log = log
+  }
+
+  note(): void {
+    this.#noteClock(Math.round(this.#engine.clockOffsetMs?.() ?? 0))
+    this.#noteBlock(blockReason(this.#engine.blocks?.() ?? {}))
+    this.#noteWaiting(this.#engine.waitingCommits?.() ?? 0)
+  }
+
+  #noteClock(behind: number): void {
+    const before = this.#offLevel
+    this.#offLevel = clockLevel(behind, before)
+    if (this.#offLevel === before) return
+    const log = this.#log
+    const databaseTime = this.#engine.clock()
     const machine = new Date(databaseTime.getTime() - behind).toISOString()
     const fields = { machine, database: databaseTime.toISOString(), behind_ms: behind }
-    if (offLevel === 2)
+    if (this.#offLevel === 2) {
       log.error("this machine's clock is far off", { ...fields, hint: 'the node is not ready' })
-    else if (offLevel === 1) {
+    } else if (this.#offLevel === 1) {
       log.warn("this machine's clock is off", { ...fields, hint: 'the time of the database counts' })
     } else log.warn("this machine's clock is right again", fields)
   }
-  const logOutage = (error: unknown) => {
-    if (!isAway) log.error('the database does not answer', { reason: errorReason(error) })
-    isAway = true
-    isKnown = false
+
+  #noteBlock(reason: string | undefined): void {
+    if (reason !== undefined && !this.#isBlocked) this.#log.error('the node must not write', { reason })
+    else if (reason === undefined && this.#isBlocked) this.#log.warn('the node may write again')
+    this.#isBlocked = reason !== undefined
   }
-  const readChanges = async (now: ChangeCounters, startTime: number) => {
-    const isOld = isShared && startTime - accessAt > READ_ANYWAY_MS
-    const what = { ...compareCounters(lastCounters, now), ...(isOld && { access: true }) }
-    if (onChange && Object.values(what).includes(true)) {
-      await onChange(isShared ? what : ALL)
-      if (what.access) accessAt = startTime
-      lastCounters = now
+
+  #noteWaiting(commits: number): void {
+    const now = performance.now()
+    if (commits > 0) {
+      if (this.#lastWaitTime === undefined) {
+        this.#log.warn('commits wait for a synchronous standby', { commits })
+      }
+      this.#lastWaitTime = now
+    } else if (this.#lastWaitTime !== undefined && now - this.#lastWaitTime > WAITS_END_MS) {
+      this.#log.warn('no commit waits for a standby any more')
+      this.#lastWaitTime = undefined
     }
-    knownAt = startTime
-    isKnown = true
-    if (isUnread) log.warn('what changed in the database is read again')
-    isUnread = false
-  }
-  const logUnread = async (error: unknown) => {
-    isKnown = false
-    await pollNow() // logs an outage as such
-    if (isAway || isUnread || lastBlock !== undefined) return
-    isUnread = true
-    log.error('what changed in the database cannot be read', { reason: errorReason(error) })
-  }
-  const pollOnce = async () => {
-    const startTime = performance.now()
-    try {
-      const now = await engine.poll()
-      noteAnswer(startTime)
-      if (isClosed) return
-      currentRead ??= readChanges(now, startTime)
-        .catch(logUnread)
-        .finally(() => {
-          currentRead = undefined
-        })
-    } catch (error) {
-      logOutage(error)
-    } finally {
-      currentPoll = undefined
-    }
-  }
-  const pollNow = () => {
-    currentPoll ??= pollOnce()
-    return currentPoll
-  }
-  const stopPolls = repeatPoll(pollNow, POLL_EVERY_MS)
-  const silentSeconds = () => (isShared && isAway ? (performance.now() - answeredAt) / 1000 : 0)
-  const clockOffsetSeconds = () => engine.clockOffsetMs && engine.clockOffsetMs() / 1000
-  // Checked without a failed poll too: a suspended process answers requests before it polls again.
-  const memoryMs = () => performance.now() - knownAt
-  return {
-    isAway: () => isShared && isAway,
-    servesFromMemory: () => isShared && memoryMs() <= staleForMs,
-    metrics: () =>
-      isShared
-        ? {
-            silentSeconds: silentSeconds(),
-            clockOffsetSeconds: clockOffsetSeconds(),
-            waitingCommits: waitingCommits(),
-          }
-        : undefined,
-    blocks,
-    silentSeconds,
-    memoryAge() {
-      if (!isShared) return undefined
-      const ms = memoryMs()
-      if (ms <= staleForMs) return isKnown ? undefined : Math.floor(ms / 1000)
-      throw new AppError('unavailable', 'The database could not be read for too long: try again in a moment')
-    },
-    clockOffsetSeconds,
-    quiet(log) {
-      if (!isShared) return log
-      const unlessAway =
-        (level: 'warn' | 'error'): Log['warn'] =>
-        (event, fields) => {
-          const write = () => log[level](event, fields)
-          if (isClosed) write()
-          else if (!isAway) void pollNow().then(() => isAway || write())
-        }
-      return { ...log, warn: unlessAway('warn'), error: unlessAway('error') }
-    },
-    start(listener) {
-      onChange = listener
-    },
-    async close() {
-      isClosed = true
-      await currentRead // polling continues: a failed poll ends code that waits for an unavailable database
-      stopPolls()
-      await currentPoll
-    },
   }
 }
 

@@ -111,9 +111,9 @@ export function pastDay(
 }
 
 /** Guard of an API that answers from memory: sets the header Age while the database does not answer. */
-export function ageGuard({ memoryAge }: Pick<DatabaseState, 'memoryAge'>): (event: H3Event) => void {
+export function ageGuard(database: Pick<DatabaseState, 'memoryAge'>): (event: H3Event) => void {
   return (event) => {
-    const age = memoryAge()
+    const age = database.memoryAge()
     if (age !== undefined) event.context.age = age
   }
 }

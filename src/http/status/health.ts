@@ -219,11 +219,11 @@ function describeDelays(database: DatabaseState): string[] {
 }
 
 /** Returns the known reason, or none. */
-function whyNotReady({ isAway, silentSeconds, clockOffsetSeconds, blocks }: DatabaseState): string[] {
-  const reason = blockReason(blocks())
+function whyNotReady(database: DatabaseState): string[] {
+  const reason = blockReason(database.blocks())
   if (reason !== undefined) return [reason]
-  if (isAway()) return [`the database has not answered for ${Math.ceil(silentSeconds())} s`]
-  const offset = Math.round(clockOffsetSeconds() ?? 0)
+  if (database.isAway()) return [`the database has not answered for ${Math.ceil(database.silentSeconds())} s`]
+  const offset = Math.round(database.clockOffsetSeconds() ?? 0)
   if (Math.abs(offset) * 1000 <= MAX_CLOCK_OFFSET_MS) return []
   return [
     `the clock of this machine is ${Math.abs(offset)} s ${offset > 0 ? 'behind' : 'ahead of'} the database's`,

@@ -123,9 +123,9 @@ test('a wrong clock is logged with both times: once, and again when it is far of
   assert.deepEqual([...new Set(logEntries().map(({ database }) => database))], ['2026-03-24T12:00:00.000Z'])
 })
 
-function isBelieved({ memoryAge }: { memoryAge(): number | undefined }): boolean {
+function isBelieved(watch: { memoryAge(): number | undefined }): boolean {
   try {
-    return memoryAge() === undefined
+    return watch.memoryAge() === undefined
   } catch {
     return false
   }
