@@ -14,8 +14,8 @@ import { startMailTask } from './domain/mail/task.ts'
 import { type BackupPlan, openNightlyBackup } from './domain/operations/backup/nightly.ts'
 import { type Repeat, watchDatabase } from './domain/operations/database-watch.ts'
 import { logBallast, startWithRoom } from './domain/operations/full-disk.ts'
-import { startHousekeeping } from './domain/operations/housekeeping.ts'
-import { watchLineage } from './domain/operations/lineage-watch.ts'
+import { type Housekeeping, startHousekeeping } from './domain/operations/housekeeping.ts'
+import { logRenewal, watchLineage } from './domain/operations/lineage-watch.ts'
 import { readSamples } from './domain/operations/sample-reads.ts'
 import { activeProviders } from './domain/rates/active-providers.ts'
 import { createExportReader } from './domain/rates/export/export.ts'
@@ -24,12 +24,11 @@ import { openPastRates } from './domain/rates/history/past.ts'
 import { openRateCache } from './domain/rates/rate-cache.ts'
 import { openKeyring } from './http/access/auth.ts'
 import { createUploadTurns, type UploadLimits } from './http/documents/uploads/receive.ts'
-import { ANY_ADDRESS, FORGEABLE_ADDRESS } from './http/listener/networks.ts'
+import { requireRealAddresses } from './http/listener/networks.ts'
 import { type ServerOptions, startServer } from './http/server.ts'
 import { createWaiting } from './http/waiting.ts'
 import type { OpinionRequest } from './providers/opinion-source.ts'
 import type { Provider, ProviderSettings } from './providers/provider.ts'
-import { AppError, errorReason } from './runtime/errors.ts'
 import { type Log, logFailures } from './runtime/log.ts'
 import { giveUpBallast, makeBallast, makeRoom } from './store/ballast.ts'
 import type { BlobFs } from './store/blobs/folder.ts'
@@ -42,7 +41,7 @@ import { openSecondOpinion } from './sync/opinion-request.ts'
 import type { HistoryProgress } from './sync/progress.ts'
 import { type SyncRequest, type SyncResult, syncAll } from './sync/run.ts'
 import { openSchedulers } from './sync/schedulers.ts'
-import { historyFloor } from './sync/windows/order.ts'
+import { providerFloor } from './sync/windows/order.ts'
 import { type Clock, type IsoDate, isoDate } from './values/dates.ts'
 
 export type AppConfig = ServerOptions &
@@ -71,7 +70,6 @@ export type AppConfig = ServerOptions &
     /** Has files in the data directory that a full disk takes; false removes them. */
     ballast?: boolean | undefined
     log: Log
-    /** Providers of rates. */
     providers: readonly Provider[]
     /** Aborts a start that waits for its database. */
     stop?: AbortSignal
@@ -115,11 +113,9 @@ export type App = {
   close(): Promise<void>
 }
 
-const GO_BACK_HINT =
-  'cambista doctor names the contents that no document needs any more; keys and tokens that were revoked since are valid again'
 const KEY_USE_EVERY_MS = 60_000
 const ABANDONED_EVERY_MS = 30_000
-const MERGE_COUNTS_EVERY_MS = 10_000
+const COUNTS_EVERY_MS = 10_000
 const READ_DOLLAR_AFTER_MS = 100 // the start itself does not wait for it
 
 /** Starts the program, and retries while the database does not answer (`Waiting`). */
@@ -157,197 +153,248 @@ async function openApp(
   overrides: AppOverrides,
   { before, onlyReads = false }: { before?: { close(): Promise<void> }; onlyReads?: boolean },
 ): Promise<App> {
-  const { providers } = config
   await using parts = new AsyncDisposableStack() // closed in reverse, also when a later part fails to start
-  const closeLater = <P extends { close(): unknown }>(part: P): P =>
-    parts.adopt(part, async (one) => void (await one.close()))
-
-  const onUpgrade = (upgrade: Upgrade) => config.log.warn('database upgraded', upgrade)
-  const { clock: ownClock, patienceMs, leaseTimes, ticks } = overrides
-  let tidy = () => {} // the first run is at the start
-  let isRenewed = false
-  const onRenewal = (renewal: LineageRenewal) => {
-    logRenewal(renewal, config.log)
-    isRenewed = true
-  }
-  const onBallast = () => logBallast(config.dataDir, config.log)
-  const openOptions = {
-    server: true,
-    ...{ onlyReads, onBallast },
-    clock: ownClock,
-    onUpgrade,
-    patienceMs,
-    onRenewal,
-    leaseTimes,
-  }
-  const { probation } = config
-  // The schema of a shared database is never put back, so an upgrade does not migrate it.
-  const migrate = config.migrate !== false && probation === undefined
-  const unguarded = closeLater(await openEngine(config, { ...openOptions, migrate }))
-  const { reads, clock, takeLock, findHolder } = unguarded
-  const database = closeLater(await watchDatabase(unguarded, { ...config, repeatPoll: overrides.repeatPoll }))
-  const log = database.quiet(config.log)
-  if (!onlyReads) {
-    await ensureCatalogue(unguarded.db, providers, clock)
-    await countUncounted(unguarded.db, clock)
-  }
-  const waiters = createWaiters()
-  const leases = closeLater(await openLeases(unguarded.db, waiters, { clock, ticks, onlyReads }))
-  const guardReason = onlyReads ? 'full-disk' : probation && 'probation'
-  const guard = guardReason && guardWrites(unguarded.db, guardReason)
-  const engine = guard ? { ...unguarded, db: guard.db } : unguarded
-  const { db } = engine
-  const cache = await openRateCache(engine.longReads, providers, ({ name, days }) => {
-    const first = isoDate(days[0]?.first ?? 0)
-    log.error('stored values are damaged', { of: name, first, intervals: days.length })
+  const start: Start = { config, overrides, onlyReads, parts }
+  const store = await openStore(start)
+  const memory = await openMemory(start, store)
+  const documents = await openDocuments(start, store)
+  const syncs = await openSyncs(start, store, memory, documents)
+  const app: Parts = { store, memory, documents, syncs }
+  const work = createWork(start, app)
+  store.database.start(async ({ data, access, documents: hasDocuments }) => {
+    if (store.takeRenewal()) work.tidy() // not before queries are allowed again
+    if (hasDocuments) documents.hooks.wake()
+    if (hasDocuments) await documents.announceCommits()
+    if (data) await memory.cache.refresh()
+    if (data) memory.readExportAhead()
+    if (data) await syncs.scheduler.refresh()
+    if (access) await memory.keyring.refresh()
+    if (hasDocuments) documents.leases.wake() // a lease may have been renewed
   })
-  const readExportAhead = createExportReader(reads, cache)
-  readExportAhead()
-  const past = openPastRates(engine.longReads)
-  const keyring = await openKeyring(engine, clock, () => database.memoryAge())
-  const local = config.proxies === ANY_ADDRESS ? keyring.keyWithNetwork() : undefined
-  if (local !== undefined) {
-    throw new AppError('usage', `${FORGEABLE_ADDRESS}, or revoke the key ${local}, which has a network`)
-  }
-
-  const retryMs = leaseTimes?.renewMs
-  const hookKey = { key: () => findHookKey(config), mayHaveKey: mayHaveHookKey(config) }
-  const hooks = openHooks({ db, ...hookKey, clock, log, takeLock, retryMs, attemptMs: overrides.hookTryMs })
-  const claiming = { db, waiters, leases, clock, maxAttempts: config.maxAttempts, wakeHooks: hooks.wake }
-  const announceCommits = await openSharedWaiters(reads, waiters)
-  database.start(async ({ data, access, documents }) => {
-    if (isRenewed) tidy() // not before queries are allowed again
-    isRenewed = false
-    if (documents) hooks.wake()
-    if (documents) await announceCommits()
-    if (data) await cache.refresh()
-    if (data) readExportAhead()
-    if (data) await scheduler.refresh()
-    if (access) await keyring.refresh()
-    if (documents) leases.wake() // a lease may have been renewed
-  })
-
-  let readingHistory: (() => HistoryProgress) | undefined
-  const historyProgress = () => readingHistory?.()
-  const syncDeps = {
-    ...{ db, clock, takeLock, findHolder, log },
-    backfillFrom: config.backfillFrom,
-    settings: config.providerSettings,
-    onCommit: () => cache.refresh(),
-    onClose: hooks.wake,
-    onHistory: (progress: (() => HistoryProgress) | undefined) => {
-      readingHistory = progress
-    },
-  }
-  const sync = (request: SyncRequest) => syncAll(syncDeps, providers, request)
-  const { scheduler: enabled, syncCron, secondOpinion } = config
-  const opinion = secondOpinion && closeLater(openSecondOpinion({ db, clock, log }, secondOpinion))
-  const scheduler = closeLater(openSchedulers(syncDeps, providers, { enabled, syncCron, retryMs, opinion }))
-  const { dataDir } = config
-  const backups = config.backup && (await openNightlyBackup({ ...config.backup, dataDir, clock, log }))
-  parts.defer(async () => backups?.close())
-
-  const hasBallast = config.ballast === true && config.database === undefined
-  const onFailure = (error: unknown) => {
-    if (hasBallast && makeRoom(dataDir, error)) onBallast()
-  }
-  const opening = { log, fs: overrides.blobFs, collects: !guard, onFailure }
-  const blobStore = parts.use(await openServedBlobs(config, unguarded, opening))
-  const { blobs } = blobStore
-  let samples = probation && (await readSamples({ cache, reads, blobs }))
-  closeLater(await watchLineage(engine, blobStore))
-  const { limits, keepEvents, keepRemovedDays } = config
-  const findHistoryStart = ({ groups: [first] }: Provider) =>
-    first ? historyFloor(first, config.backfillFrom) : config.backfillFrom
-  const [turns, invoices] = [createUploadTurns(limits), createInvoiceTally()]
-  const knownMails = new Map<number, number>()
+  const sources = { cache: memory.cache, reads: store.engine.reads, blobs: documents.served.blobs }
+  const samples = { current: config.probation && (await readSamples(sources)) }
   await before?.close()
-  const server = closeLater(
-    await startServer(
-      {
-        ...{ engine, database, keyring, scheduler, backups, log, defects: config.log },
-        rates: { cache, past, indicators: createIndicatorReader(reads, indicatorOrigin(providers)) },
-        health: {
-          clock,
-          providers,
-          findHistoryStart,
-          reading: historyProgress,
-          hasSecondOpinion: !!secondOpinion,
-        },
-        documents: { blobs, claiming, limits, turns, invoices, knownMails, wakeHooks: hooks.wake, ticks },
-        samples: () => samples,
-        onlyReads,
-      },
-      config,
-    ),
-  )
-  const readDollar = async () => {
-    await cache.read((snapshot) => sidesOfProviders(snapshot, { clock, providers }))
-  }
-  const readDollarAhead = () =>
-    readDollar().then(
-      () => log.debug('the dollar is read ahead'),
-      () => {}, // a request reports the error
-    )
-  parts.adopt(setTimeout(readDollarAhead, READ_DOLLAR_AFTER_MS), clearTimeout)
-  parts.defer(engine.publishServer(server.url, { minFree: limits.minFree, backup: config.backup }))
-  const work = parts.use(new AsyncDisposableStack()) // tasks that write without a request
-  const beginWork = () => {
-    const repeat = (task: () => unknown, ms: number) => work.adopt(setInterval(task, ms), clearInterval)
-    const recordUse = logFailures(log, 'the last use of keys and tokens is not stored', keyring.recordUse)
-    work.defer(recordUse)
-    repeat(recordUse, KEY_USE_EVERY_MS)
-    const fail = () => failAbandoned(claiming)
-    repeat(logFailures(log, 'documents with too many claims are not failed yet', fail), ABANDONED_EVERY_MS)
-    const mergeCounts = logFailures(log, 'counters are not merged yet', createCountMerger(db, clock))
-    repeat(mergeCounts, MERGE_COUNTS_EVERY_MS)
-    scheduler.start()
-    backups?.start()
-    work.adopt(hooks, (one) => one.close()).start()
-    const housekeeping = startHousekeeping({
-      ...{ db, reads, clock, takeLock, log, keepEvents, blobStore, keepRemovedDays },
-      makeBallast: hasBallast ? () => makeBallast(dataDir, limits.minFree) : undefined,
-    })
-    work.adopt(startOlderDocuments({ db, reads, takeLock, blobs, log }), (one) => one.close())
-    const storage = {
-      ...{ db, blobs, clock, waiters, wakeHooks: hooks.wake, turns, minFree: limits.minFree, invoices },
-    }
-    const mail = { reads, takeLock, log, storage, knownMails }
-    work.adopt(startMailTask(mail, overrides.mailReadMs), (one) => one.close())
-    ;({ tidy } = work.adopt(housekeeping, (one) => one.close()))
-  }
-  if (!guard) beginWork()
+  const server = await openServer(start, app, samples)
+  parts.use(work.parts)
+  if (store.guard === undefined) work.begin()
   else {
-    if (!onlyReads) log.warn('on probation after an upgrade: it only reads', samples)
-    const end = async () => {
-      await probation
-      if (work.disposed) return
-      samples = undefined
-      if (onlyReads) return
-      guard.lift()
-      beginWork()
-      log.warn('the upgrade is confirmed: it writes')
-    }
-    end().catch((error: unknown) => log.error('probation cannot be ended', { reason: errorReason(error) }))
+    const end = () => endProbation(start, store, work, samples)
+    void logFailures(store.log, 'probation cannot be ended', end)()
   }
   const openParts = parts.move()
   const { url, alsoUrls, metricsUrl } = server
+  const { sync, historyProgress } = syncs
   return {
-    ...{ url, alsoUrls, metricsUrl, place: engine.location, hasNoKey: keyring.hasNoKey() },
-    sync,
-    historyProgress,
-    activeProviders: activeProviders(providers, cache.snapshot().providers),
+    ...{ url, alsoUrls, metricsUrl, sync, historyProgress, place: store.engine.location },
+    hasNoKey: memory.keyring.hasNoKey(),
+    activeProviders: activeProviders(config.providers, memory.cache.snapshot().providers),
     close: () => openParts.disposeAsync(),
   }
 }
 
-/** Logs what happened to the database, and what to do. */
-function logRenewal({ cause, timelines, gap, ids }: LineageRenewal, log: Log): void {
-  const event =
-    cause === 'timeline'
-      ? 'the database failed over: its data have a new epoch'
-      : 'the database lost what clients know: its data have a new epoch'
-  const [unknown_from, unknown_to] = gap ? [gap.from, gap.to].map((ms) => new Date(ms).toISOString()) : []
-  const facts = { timeline_before: timelines.from, timeline: timelines.to, unknown_from, unknown_to }
-  log.error(event, { ...facts, next_document: (ids.documents ?? 0) + 1, hint: GO_BACK_HINT })
+type Start = { config: AppConfig; overrides: AppOverrides; onlyReads: boolean; parts: AsyncDisposableStack }
+type Opened<Open extends (...args: never[]) => unknown> = Awaited<ReturnType<Open>>
+type Store = Opened<typeof openStore>
+type Memory = Opened<typeof openMemory>
+type DocumentParts = Opened<typeof openDocuments>
+type Parts = { store: Store; memory: Memory; documents: DocumentParts; syncs: Opened<typeof openSyncs> }
+type ProbationSamples = { current: Awaited<ReturnType<typeof readSamples>> | undefined }
+
+function closeLater<P extends { close(): unknown }>({ parts }: Start, part: P): P {
+  return parts.adopt(part, async (one) => void (await one.close()))
+}
+
+/** Opens the database. `engine` rejects writes while the app only reads; `takeRenewal` is true once after a renewal. */
+async function openStore(start: Start) {
+  const { config, onlyReads } = start
+  const { clock, patienceMs, leaseTimes, repeatPoll } = start.overrides
+  const { probation, providers, dataDir } = config
+  let isRenewed = false
+  const onBallast = () => logBallast(dataDir, config.log)
+  const options = {
+    ...{ server: true, onlyReads, onBallast, clock, patienceMs, leaseTimes },
+    onUpgrade: (upgrade: Upgrade) => config.log.warn('database upgraded', upgrade),
+    onRenewal(renewal: LineageRenewal) {
+      logRenewal(renewal, config.log)
+      isRenewed = true
+    },
+    // The schema of a shared database is never put back, so an upgrade does not migrate it.
+    migrate: config.migrate !== false && probation === undefined,
+  }
+  const unguarded = closeLater(start, await openEngine(config, options))
+  const database = closeLater(start, await watchDatabase(unguarded, { ...config, repeatPoll }))
+  if (!onlyReads) {
+    await ensureCatalogue(unguarded.db, providers, unguarded.clock)
+    await countUncounted(unguarded.db, unguarded.clock)
+  }
+  const reason = onlyReads ? 'full-disk' : probation && 'probation'
+  const guard = reason && guardWrites(unguarded.db, reason)
+  return {
+    ...{ unguarded, database, guard, onBallast, log: database.quiet(config.log) },
+    engine: guard ? { ...unguarded, db: guard.db } : unguarded,
+    takeRenewal() {
+      const wasRenewed = isRenewed
+      isRenewed = false
+      return wasRenewed
+    },
+  }
+}
+
+/** Loads what requests read from memory: rates and keys. */
+async function openMemory({ config }: Start, { engine, database, log }: Store) {
+  const cache = await openRateCache(engine.longReads, config.providers, ({ name, days }) => {
+    const first = isoDate(days[0]?.first ?? 0)
+    log.error('stored values are damaged', { of: name, first, intervals: days.length })
+  })
+  const readExportAhead = createExportReader(engine.reads, cache)
+  readExportAhead()
+  const keyring = await openKeyring(engine, engine.clock, () => database.memoryAge())
+  requireRealAddresses(config.proxies, keyring.keyWithNetwork())
+  return { cache, readExportAhead, past: openPastRates(engine.longReads), keyring }
+}
+
+/** Opens what accepts and hands out documents. */
+async function openDocuments(start: Start, { unguarded, engine, guard, log, onBallast }: Store) {
+  const { config, overrides, onlyReads } = start
+  const { db, reads, clock, takeLock } = engine
+  const { ticks, leaseTimes, hookTryMs, blobFs } = overrides
+  const waiters = createWaiters()
+  const leases = closeLater(start, await openLeases(unguarded.db, waiters, { clock, ticks, onlyReads }))
+  const hookKey = { key: () => findHookKey(config), mayHaveKey: mayHaveHookKey(config) }
+  const hookTimes = { retryMs: leaseTimes?.renewMs, attemptMs: hookTryMs }
+  const hooks = openHooks({ db, ...hookKey, clock, log, takeLock, ...hookTimes })
+  const announceCommits = await openSharedWaiters(reads, waiters)
+  const onFailure = (error: unknown) => {
+    if (hasBallast(config) && makeRoom(config.dataDir, error)) onBallast()
+  }
+  const blobOptions = { log, fs: blobFs, collects: !guard, onFailure }
+  const blobStore = start.parts.use(await openServedBlobs(config, unguarded, blobOptions))
+  closeLater(start, await watchLineage(engine, blobStore))
+  return {
+    ...{ waiters, leases, hooks, announceCommits, blobStore },
+    served: {
+      ...{ blobs: blobStore.blobs, limits: config.limits, wakeHooks: hooks.wake, ticks },
+      claiming: { db, waiters, leases, clock, maxAttempts: config.maxAttempts, wakeHooks: hooks.wake },
+      turns: createUploadTurns(config.limits),
+      invoices: createInvoiceTally(),
+      knownMails: new Map<number, number>(),
+    },
+  }
+}
+
+/** Opens the schedulers of syncs and backups, without a run before `createWork` begins. */
+async function openSyncs(start: Start, { engine, log }: Store, { cache }: Memory, { hooks }: DocumentParts) {
+  const { config, overrides } = start
+  const { db, clock, takeLock, findHolder } = engine
+  const { providers, backfillFrom, scheduler: enabled, syncCron, secondOpinion, dataDir } = config
+  let readingHistory: (() => HistoryProgress) | undefined
+  const deps = {
+    ...{ db, clock, takeLock, findHolder, log, backfillFrom },
+    settings: config.providerSettings,
+    onCommit: () => cache.refresh(),
+    onClose: hooks.wake,
+    onHistory(progress: (() => HistoryProgress) | undefined) {
+      readingHistory = progress
+    },
+  }
+  const opinion = secondOpinion && closeLater(start, openSecondOpinion({ db, clock, log }, secondOpinion))
+  const options = { enabled, syncCron, retryMs: overrides.leaseTimes?.renewMs, opinion }
+  const scheduler = closeLater(start, openSchedulers(deps, providers, options))
+  const backups = config.backup && (await openNightlyBackup({ ...config.backup, dataDir, clock, log }))
+  start.parts.defer(async () => backups?.close())
+  return {
+    ...{ scheduler, backups },
+    sync: (request: SyncRequest) => syncAll(deps, providers, request),
+    historyProgress: () => readingHistory?.(),
+  }
+}
+
+/** Starts the server, publishes its address, and reads the dollar ahead. */
+async function openServer(
+  start: Start,
+  { store, memory, documents, syncs }: Parts,
+  samples: ProbationSamples,
+) {
+  const { config, onlyReads, parts } = start
+  const { engine, database, log } = store
+  const { clock, reads } = engine
+  const { cache, past, keyring } = memory
+  const { providers, limits, backfillFrom, secondOpinion } = config
+  const findHistoryStart = providerFloor(backfillFrom)
+  const { scheduler, backups, historyProgress: reading } = syncs
+  const deps = {
+    ...{ engine, database, keyring, scheduler, backups, log, defects: config.log, onlyReads },
+    rates: { cache, past, indicators: createIndicatorReader(reads, indicatorOrigin(providers)) },
+    health: { clock, providers, findHistoryStart, reading, hasSecondOpinion: !!secondOpinion },
+    documents: documents.served,
+    samples: () => samples.current,
+  }
+  const server = closeLater(start, await startServer(deps, config))
+  const readDollarAhead = async () => {
+    try {
+      await cache.read((snapshot) => sidesOfProviders(snapshot, { clock, providers }))
+      log.debug('the dollar is read ahead')
+    } catch {} // a request reports the error
+  }
+  parts.adopt(setTimeout(readDollarAhead, READ_DOLLAR_AFTER_MS), clearTimeout)
+  parts.defer(engine.publishServer(server.url, { minFree: limits.minFree, backup: config.backup }))
+  return server
+}
+
+/** Tasks that write without a request. `tidy` does nothing before `begin`, which tidies. */
+function createWork({ config, overrides }: Start, { store, memory: { keyring }, documents, syncs }: Parts) {
+  const { log, engine } = store
+  const { db, reads, clock, takeLock } = engine
+  const { dataDir, keepEvents, keepRemovedDays, limits } = config
+  const { blobStore, waiters, hooks, served } = documents
+  const { blobs, turns, invoices, knownMails, claiming, wakeHooks } = served
+  const parts = new AsyncDisposableStack()
+  const repeat = (task: () => unknown, ms: number) => parts.adopt(setInterval(task, ms), clearInterval)
+  const closePart = (part: { close(): Promise<void> }) => part.close()
+  let housekeeping: Housekeeping | undefined
+  return {
+    parts,
+    tidy: () => housekeeping?.tidy(),
+    begin() {
+      const recordUse = logFailures(log, 'the last use of keys and tokens is not stored', keyring.recordUse)
+      parts.defer(recordUse)
+      repeat(recordUse, KEY_USE_EVERY_MS)
+      const fail = () => failAbandoned(claiming)
+      repeat(logFailures(log, 'documents with too many claims are not failed yet', fail), ABANDONED_EVERY_MS)
+      repeat(logFailures(log, 'counters are not merged yet', createCountMerger(db, clock)), COUNTS_EVERY_MS)
+      syncs.scheduler.start()
+      syncs.backups?.start()
+      parts.adopt(hooks, closePart).start()
+      parts.adopt(startOlderDocuments({ db, reads, takeLock, blobs, log }), closePart)
+      const storage = { db, blobs, clock, waiters, wakeHooks, turns, minFree: limits.minFree, invoices }
+      const mail = { reads, takeLock, log, storage, knownMails }
+      parts.adopt(startMailTask(mail, overrides.mailReadMs), closePart)
+      housekeeping = startHousekeeping({
+        ...{ db, reads, clock, takeLock, log, keepEvents, blobStore, keepRemovedDays },
+        makeBallast: hasBallast(config) ? () => makeBallast(dataDir, limits.minFree) : undefined,
+      })
+      parts.adopt(housekeeping, closePart)
+    },
+  }
+}
+
+/** Begins the work when the upgrade is confirmed; never on a full disk. */
+async function endProbation(
+  { config, onlyReads }: Start,
+  { guard, log }: Store,
+  work: ReturnType<typeof createWork>,
+  samples: ProbationSamples,
+): Promise<void> {
+  if (!onlyReads) log.warn('on probation after an upgrade: it only reads', samples.current)
+  await config.probation
+  if (work.parts.disposed) return
+  samples.current = undefined
+  if (onlyReads) return
+  guard?.lift()
+  work.begin()
+  log.warn('the upgrade is confirmed: it writes')
+}
+
+function hasBallast({ ballast, database }: AppConfig): boolean {
+  return ballast === true && database === undefined
 }

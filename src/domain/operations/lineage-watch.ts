@@ -3,10 +3,14 @@
 // compares the change counters. A database that went back while no node ran is renewed.
 
 import { AppError } from '../../runtime/errors.ts'
+import type { Log } from '../../runtime/log.ts'
 import type { BlobStore } from '../../store/blobs/open-blobs.ts'
 import type { Engine } from '../../store/engine.ts'
+import type { LineageRenewal } from '../../store/open-engine.ts'
 
 const EVERY_MS = 1000
+const GO_BACK_HINT =
+  'cambista doctor names the contents that no document needs any more; keys and tokens that were revoked since are valid again'
 const COUNTERS_EVERY_MS = 10_000
 const UNREACHABLE = Symbol('unreachable')
 
@@ -60,4 +64,15 @@ export async function watchLineage(
         .catch(() => {}) // unreachable: the record stays as it is
     },
   }
+}
+
+/** Logs what happened to the database, and what to do. */
+export function logRenewal({ cause, timelines, gap, ids }: LineageRenewal, log: Log): void {
+  const event =
+    cause === 'timeline'
+      ? 'the database failed over: its data have a new epoch'
+      : 'the database lost what clients know: its data have a new epoch'
+  const [unknown_from, unknown_to] = gap ? [gap.from, gap.to].map((ms) => new Date(ms).toISOString()) : []
+  const facts = { timeline_before: timelines.from, timeline: timelines.to, unknown_from, unknown_to }
+  log.error(event, { ...facts, next_document: (ids.documents ?? 0) + 1, hint: GO_BACK_HINT })
 }

@@ -2,6 +2,7 @@
 // the prefix cannot open it. The internet in pieces, such as 0.0.0.0/1,128.0.0.0/1, is rejected too.
 
 import { BlockList, isIP } from 'node:net'
+import { AppError } from '../../runtime/errors.ts'
 
 const LOOPBACK = ['127.0.0.0/8', '::1/128']
 
@@ -13,6 +14,18 @@ ANY_ADDRESS.addSubnet('::', 0, 'ipv6')
 /** Error for trusting every proxy together with options that depend on the client's address. */
 export const FORGEABLE_ADDRESS =
   '--trust-proxy any lets each client forge its address, on which --open-page, --open-rates and a key with --network depend: name the proxies, such as 10.0.0.0/8'
+
+/** @throws AppError `usage` for a key with a network beside proxies whose addresses any client can forge */
+export function requireRealAddresses(
+  proxies: BlockList | undefined,
+  keyWithNetwork: string | undefined,
+): void {
+  if (proxies !== ANY_ADDRESS || keyWithNetwork === undefined) return
+  throw new AppError(
+    'usage',
+    `${FORGEABLE_ADDRESS}, or revoke the key ${keyWithNetwork}, which has a network`,
+  )
+}
 
 /** Returns the addresses that a list such as `loopback,10.0.0.0/8` names; it must have no fault. */
 export function parseNetworks(text: string): BlockList {

@@ -2,7 +2,7 @@
 // their table does not list are requested alone. A failed window ends its walk; the next run resumes there.
 
 import { EMPTY_DAYS } from '../../domain/rates/holes.ts'
-import type { SeriesGroup, Window } from '../../providers/provider.ts'
+import type { Provider, SeriesGroup, Window } from '../../providers/provider.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
 import { addDays, EARLIEST_DAY, earliest, type IsoDate, LATEST_DAY, latest } from '../../values/dates.ts'
 import { addInterval, countDays, type Interval, subtractInterval } from '../../values/intervals.ts'
@@ -191,6 +191,11 @@ function newestWindow(state: RunState, group: SeriesGroup, backfillFrom: IsoDate
 /** Returns the oldest day to request of a group. */
 export function historyFloor(group: SeriesGroup, backfillFrom: IsoDate): IsoDate {
   return latest(group.startsOn ?? backfillFrom, backfillFrom)
+}
+
+/** Returns a function for the oldest day to request of a provider's first group. */
+export function providerFloor(backfillFrom: IsoDate): (provider: Provider) => IsoDate {
+  return ({ groups: [first] }) => (first ? historyFloor(first, backfillFrom) : backfillFrom)
 }
 
 /** Returns the days of a series that this run has not requested yet, from its beginning if that is known. */

@@ -21,7 +21,7 @@ import { openBlobReader } from '../../../store/blobs/open-blobs.ts'
 import { findResult } from '../../../store/documents/results.ts'
 import { openReader } from '../../../store/open-engine.ts'
 import type { StorageConfig } from '../../../store/storage-config.ts'
-import { historyFloor } from '../../../sync/windows/order.ts'
+import { providerFloor } from '../../../sync/windows/order.ts'
 import { command, type Terminal } from '../../command.ts'
 import { httpUrl } from '../../options/formats.ts'
 import { option } from '../../options/names.ts'
@@ -69,7 +69,7 @@ async function serveData(
       health: {
         clock,
         providers: terminal.providers,
-        findHistoryStart: ({ groups: [first] }) => (first ? historyFloor(first, FIRST_DAY) : FIRST_DAY),
+        findHistoryStart: providerFloor(FIRST_DAY),
         reading: () => undefined,
       },
     },
