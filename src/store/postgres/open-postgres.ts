@@ -6,7 +6,7 @@ import { blockReason, type Engine, MAX_CLOCK_OFFSET_MS } from '../engine.ts'
 import { SHARED_MIGRATIONS, schemaVersion } from '../migrations.ts'
 import type { ReadDb, WriteDb } from '../tables.ts'
 import { type Address, parseAddress } from './address.ts'
-import { createSharedClock } from './clock.ts'
+import { createSharedClock, type SharedClock } from './clock.ts'
 import { connectionSettings, selectSettings, wrongSettings } from './connection-settings.ts'
 import { PostgresDriver } from './driver.ts'
 import { postgresSql } from './engine-sql.ts'
@@ -52,74 +52,103 @@ const CHANGES = { size: 1, answerMs: 3_600_000 }
  */
 export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Engine> {
   const address = parseAddress(url)
-  const breaker = createCircuitBreaker()
-  const db = createPostgresDb(address, POOLS.db, breaker)
-  const reads = createPostgresDb(address, POOLS.reads, breaker)
-  const longReads = createPostgresDb(address, POOLS.longReads, breaker)
-  const leases = createPostgresDb(address, POOLS.leases, breaker)
-  const ownBreaker = { ...breaker, check: () => {}, server: {} } // the poller compares the servers itself
-  const pollDb = createPostgresDb(address, POOLS.polls, ownBreaker)
-  const { leaseTimes = LEASE_TIMES } = options
-  const clock = createSharedClock(options.machine)
-  let poller: Poller | undefined
-  const poll = () => {
-    if (!poller) throw new AppError('unavailable', 'the database is not open yet')
-    return poller.poll()
+  try {
+    return await openNode(address, await prepareDatabase(address, options), options)
+  } catch (error) {
+    if (error instanceof AppError && error.code !== 'unavailable') throw error
+    const reason = errorReason(error)
+    throw new AppError('failed', `cannot open the database ${address.name}: ${reason}`, { cause: error })
   }
+}
+
+/** Opens the connections of a node to a database that has the schema of this program. */
+async function openNode(address: Address, lineage: LineageSql, options: PostgresOptions): Promise<Engine> {
+  const breaker = createCircuitBreaker()
+  breaker.server.timelineSql = lineage.timeline
+  breaker.server.isAny = options.anyServer
+  const ownBreaker = { ...breaker, check: () => {}, server: {} } // the poller compares the servers itself
+  const pools = {
+    db: createPostgresDb(address, POOLS.db, breaker),
+    reads: createPostgresDb(address, POOLS.reads, breaker),
+    longReads: createPostgresDb(address, POOLS.longReads, breaker),
+    leases: createPostgresDb(address, POOLS.leases, breaker),
+    polls: createPostgresDb(address, POOLS.polls, ownBreaker),
+  }
+  const clock = createSharedClock(options.machine)
+  const renew = async (work: (own: WriteDb) => Promise<LineageRenewal | undefined>) => {
+    const renewal = await onOwnConnection(address, work)
+    if (renewal) options.onRenewal?.(renewal)
+  }
+  const poller = createPoller({
+    ...{ db: pools.polls, breaker, clock, lineage, anyServer: options.anyServer },
+    schema: schemaVersion(options.migrations ?? SHARED_MIGRATIONS),
+    async settle(verdict, reading, last) {
+      if (verdict.kind === 'record') await recordServer(pools.polls, lineage, reading)
+      else await renew((own) => renewLineage(own, lineage, verdict.cause, reading, last))
+    },
+  })
+  const engine: Engine = {
+    ...createNodeEngine(address, { pools, breaker, clock, poller }, options),
+    lineage: {
+      current() {
+        const reading = poller.reading()
+        if (!reading) return undefined
+        const { epoch, generation, server, counters } = reading
+        return { epoch, generation, timeline: server.timeline, counters: counters.slice(0, ALWAYS_KNOWN) }
+      },
+      fault: () => poller.fault(),
+      async raiseGeneration(above) {
+        const reading = poller.reading()
+        if (reading) await renew((own) => renewAbove(own, lineage, above, reading))
+        await poller.poll()
+      },
+      block: (reason) => breaker.block('lineage', reason),
+    },
+  }
+  try {
+    await poller.poll().catch(() => poller.poll()) // a new connection on a busy machine may take longer than a second
+    return engine
+  } catch (error) {
+    await engine.close()
+    throw error
+  }
+}
+
+type NodeParts = {
+  pools: Record<keyof typeof POOLS, WriteDb>
+  breaker: CircuitBreaker
+  clock: SharedClock
+  poller: Poller
+}
+
+function createNodeEngine(
+  address: Address,
+  { pools, breaker, clock, poller }: NodeParts,
+  { leaseTimes = LEASE_TIMES, migrations }: PostgresOptions,
+): Omit<Engine, 'lineage'> {
+  const { db, reads, longReads, leases, polls } = pools
   const findReady = async () => {
-    await poll()
-    const versions = await selectVersions(pollDb, options.migrations)
+    await poller.poll()
+    const versions = await selectVersions(polls, migrations)
     return (
       versions?.isKnown === true &&
       blockReason(breaker.blocks()) === undefined &&
       Math.abs(clock.offsetMs()) <= MAX_CLOCK_OFFSET_MS
     )
   }
-  // The breaker rejects queries of the pools until the poll of a renewal has ended.
-  const onOwnConnection = async <T>(work: (own: WriteDb) => Promise<T>): Promise<T> => {
-    const own = createPostgresDb(address, SINGLE)
-    try {
-      return await work(own)
-    } finally {
-      await own.destroy()
-    }
-  }
-  let lineageSql: LineageSql | undefined
-  const renew = async (work: (own: WriteDb, sql: LineageSql) => Promise<LineageRenewal | undefined>) => {
-    const sql = lineageSql
-    const renewal = sql && (await onOwnConnection((own) => work(own, sql)))
-    if (renewal) options.onRenewal?.(renewal)
-  }
   let ready: Promise<boolean> | undefined
-  const engine: Engine = {
+  return {
     kind: 'postgres',
     location: address.name,
     description: `database: ${address.name}`,
-    db,
-    reads,
-    longReads,
+    ...{ db, reads, longReads },
     clock: clock.read,
     takeLock: (name) => takeLease(leases, name, leaseTimes),
     findHolder: (name) => findLeaseHolder(reads, name),
-    poll,
+    poll: () => poller.poll(),
     clockOffsetMs: clock.offsetMs,
-    lineage: {
-      current() {
-        const reading = poller?.reading()
-        if (!reading) return undefined
-        const { epoch, generation, server, counters } = reading
-        return { epoch, generation, timeline: server.timeline, counters: counters.slice(0, ALWAYS_KNOWN) }
-      },
-      fault: () => poller?.fault(),
-      async raiseGeneration(above) {
-        const reading = poller?.reading()
-        if (reading) await renew((own, sql) => renewAbove(own, sql, above, reading))
-        await poll()
-      },
-      block: (reason) => breaker.block('lineage', reason),
-    },
     blocks: breaker.blocks,
-    waitingCommits: () => poller?.waitingCommits() ?? 0,
+    waitingCommits: () => poller.waitingCommits(),
     // Simultaneous probes share one query: probes need no key, and a thousand of them would delay a poll.
     isReady() {
       ready ??= findReady().finally(() => {
@@ -138,29 +167,18 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     explain: (error) => lostDatabaseError(error, address.name),
     publishServer: () => () => {}, // commands find nodes by --url
     async close() {
-      await Promise.all([db, reads, longReads, leases, pollDb].map((one) => one.destroy()))
+      await Promise.all(Object.values(pools).map((one) => one.destroy()))
     },
   }
+}
+
+/** Calls it beside the pools, whose breaker rejects queries until the poll of a renewal has ended. */
+async function onOwnConnection<T>(address: Address, work: (own: WriteDb) => Promise<T>): Promise<T> {
+  const own = createPostgresDb(address, SINGLE)
   try {
-    const lineage = await prepareDatabase(address, options)
-    lineageSql = lineage
-    breaker.server.timelineSql = lineage.timeline
-    breaker.server.isAny = options.anyServer
-    poller = createPoller({
-      ...{ db: pollDb, breaker, clock, lineage, anyServer: options.anyServer },
-      schema: schemaVersion(options.migrations ?? SHARED_MIGRATIONS),
-      async settle(verdict, reading, last) {
-        if (verdict.kind === 'record') await recordServer(pollDb, lineage, reading)
-        else await renew((own, sql) => renewLineage(own, sql, verdict.cause, reading, last))
-      },
-    })
-    await poll().catch(poll) // a new connection on a busy machine may take longer than a second
-    return engine
-  } catch (error) {
-    await engine.close()
-    if (error instanceof AppError && error.code !== 'unavailable') throw error
-    const reason = errorReason(error)
-    throw new AppError('failed', `cannot open the database ${address.name}: ${reason}`, { cause: error })
+    return await work(own)
+  } finally {
+    await own.destroy()
   }
 }
 

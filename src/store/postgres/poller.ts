@@ -74,82 +74,45 @@ type PollResult = { row: MetaRow; before: CounterValues }
  * good one resets it.
  * @throws AppError `unavailable` after a second without an answer, or the error of the database
  */
-export function createPoller({
-  db,
-  breaker,
-  clock,
-  lineage,
-  schema,
-  anyServer,
-  settle,
-}: PollerOptions): Poller {
-  let lastReading: LineageReading | undefined
-  let pendingQuery: Promise<PollResult> | undefined
-  const once = async () => {
-    const before = breaker.server.counters ?? {}
-    const sendTime = clock.ticks()
-    const { rows } = await rawQuery<MetaRow>(
-      db,
-      `select epoch, generation, data_revision, access_revision, documents_revision, turn,
-         ${lineage.lastId} as last_id, timeline as known_timeline, server_id as known_server,
-         ${lineage.timeline} as timeline, ${lineage.serverId} as server_id, clock_timestamp() as server_time,
-         schema_version, oldest_program, ${WAITING_COMMITS} as waiting_commits
-       from meta, document_order`,
-    )
-    const [row] = rows
-    if (!row) throw new AppError('unavailable', 'The database has no data')
-    clock.compare(sendTime, clock.ticks(), row.server_time)
-    return { row, before }
+export function createPoller(options: PollerOptions): Poller {
+  return new DatabasePoller(options)
+}
+
+class DatabasePoller implements Poller {
+  readonly #options: PollerOptions
+  #lastReading: LineageReading | undefined
+  #pendingQuery: Promise<PollResult> | undefined
+  #pendingPoll: Promise<ChangeCounters> | undefined
+  #fault: string | undefined
+  #waitingCommits = 0
+
+  constructor(options: PollerOptions) {
+    this.#options = options
   }
-  const twice = async () => {
-    const startTime = performance.now()
-    const generation = breaker.generation()
-    try {
-      return await once()
-    } catch (error) {
-      // An idle connection may have been closed although the server is up. A late poll cuts its own connection, and the
-      // next poll waits for the same query. A new connection decides.
-      const isCut = breaker.generation() !== generation
-      const isQuick = performance.now() - startTime <= QUICK_FAILURE_MS
-      if (!isConnectionLost(error) || !(isQuick || isCut)) throw error
-      return await once()
-    }
+
+  reading(): LineageReading | undefined {
+    return this.#lastReading
   }
-  const queryOnce = () => {
-    pendingQuery ??= twice().finally(() => {
-      pendingQuery = undefined
+
+  fault(): string | undefined {
+    return this.#fault
+  }
+
+  waitingCommits(): number {
+    return this.#waitingCommits
+  }
+
+  poll(): Promise<ChangeCounters> {
+    this.#pendingPoll ??= this.#poll().finally(() => {
+      this.#pendingPoll = undefined
     })
-    return withinTime(pendingQuery)
+    return this.#pendingPoll
   }
-  const pollOnce = async (isSettled = false): Promise<ChangeCounters> => {
-    const { row, before } = await queryOnce()
-    const reading = toReading(row)
-    const verdict = judgeLineage(withCounters(lastReading, before), reading)
-    const outdated = row.oldest_program > schema ? outdatedReason(row) : undefined
-    breaker.block('program', outdated)
-    waitingCommits = row.waiting_commits
-    const isRefused = verdict.kind === 'refuse' && !anyServer && outdated === undefined
-    breaker.block('server', isRefused ? verdict.message : undefined)
-    if (outdated !== undefined) return toCounters(row) // a node of the newer program settles it
-    if (anyServer) fault = describeVerdict(verdict)
-    else if (verdict.kind === 'refuse') {
-      throw new AppError(verdict.isCopy ? 'failed' : 'unavailable', verdict.message)
-    } else if (verdict.kind !== 'same') {
-      if (isSettled) throw changedAgainError()
-      if (verdict.kind === 'renew') breaker.trip()
-      await settle(verdict, reading, lastReading)
-      return pollOnce(true)
-    }
-    lastReading = reading
-    breaker.setServer({ timeline: reading.server.timeline, epoch: reading.epoch, counters: row })
-    return toCounters(row)
-  }
-  let fault: string | undefined
-  let waitingCommits = 0
-  let pendingPoll: Promise<ChangeCounters> | undefined
-  const poll = async () => {
+
+  async #poll(): Promise<ChangeCounters> {
+    const { breaker } = this.#options
     try {
-      const counters = await pollOnce()
+      const counters = await this.#pollOnce()
       breaker.reset()
       return counters
     } catch (error) {
@@ -157,17 +120,71 @@ export function createPoller({
       throw error
     }
   }
-  return {
-    poll() {
-      pendingPoll ??= poll().finally(() => {
-        pendingPoll = undefined
-      })
-      return pendingPoll
-    },
-    reading: () => lastReading,
-    fault: () => fault,
-    waitingCommits: () => waitingCommits,
+
+  async #pollOnce(isSettled = false): Promise<ChangeCounters> {
+    const { breaker, schema, anyServer, settle } = this.#options
+    const { row, before } = await this.#queryOnce()
+    const reading = toReading(row)
+    const verdict = judgeLineage(withCounters(this.#lastReading, before), reading)
+    const outdated = row.oldest_program > schema ? outdatedReason(row) : undefined
+    breaker.block('program', outdated)
+    this.#waitingCommits = row.waiting_commits
+    const isRefused = verdict.kind === 'refuse' && !anyServer && outdated === undefined
+    breaker.block('server', isRefused ? verdict.message : undefined)
+    if (outdated !== undefined) return toCounters(row) // a node of the newer program settles it
+    if (anyServer) this.#fault = describeVerdict(verdict)
+    else if (verdict.kind === 'refuse') {
+      throw new AppError(verdict.isCopy ? 'failed' : 'unavailable', verdict.message)
+    } else if (verdict.kind !== 'same') {
+      if (isSettled) throw changedAgainError()
+      if (verdict.kind === 'renew') breaker.trip()
+      await settle(verdict, reading, this.#lastReading)
+      return this.#pollOnce(true)
+    }
+    this.#lastReading = reading
+    breaker.setServer({ timeline: reading.server.timeline, epoch: reading.epoch, counters: row })
+    return toCounters(row)
   }
+
+  #queryOnce(): Promise<PollResult> {
+    this.#pendingQuery ??= queryAgain(this.#options).finally(() => {
+      this.#pendingQuery = undefined
+    })
+    return withinTime(this.#pendingQuery)
+  }
+}
+
+async function queryAgain(options: PollerOptions): Promise<PollResult> {
+  const { breaker } = options
+  const startTime = performance.now()
+  const generation = breaker.generation()
+  try {
+    return await queryMeta(options)
+  } catch (error) {
+    // An idle connection may have been closed although the server is up. A late poll cuts its own connection, and the
+    // next poll waits for the same query. A new connection decides.
+    const isCut = breaker.generation() !== generation
+    const isQuick = performance.now() - startTime <= QUICK_FAILURE_MS
+    if (!isConnectionLost(error) || !(isQuick || isCut)) throw error
+    return await queryMeta(options)
+  }
+}
+
+async function queryMeta({ db, breaker, clock, lineage }: PollerOptions): Promise<PollResult> {
+  const before = breaker.server.counters ?? {}
+  const sendTime = clock.ticks()
+  const { rows } = await rawQuery<MetaRow>(
+    db,
+    `select epoch, generation, data_revision, access_revision, documents_revision, turn,
+       ${lineage.lastId} as last_id, timeline as known_timeline, server_id as known_server,
+       ${lineage.timeline} as timeline, ${lineage.serverId} as server_id, clock_timestamp() as server_time,
+       schema_version, oldest_program, ${WAITING_COMMITS} as waiting_commits
+     from meta, document_order`,
+  )
+  const [row] = rows
+  if (!row) throw new AppError('unavailable', 'The database has no data')
+  clock.compare(sendTime, clock.ticks(), row.server_time)
+  return { row, before }
 }
 
 function describeVerdict(verdict: Verdict): string | undefined {

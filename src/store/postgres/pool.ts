@@ -3,12 +3,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import pg, { type ClientConfig, type PoolClient } from 'pg'
 import { AppError } from '../../runtime/errors.ts'
-import { createSemaphore } from '../../runtime/semaphore.ts'
+import { createSemaphore, type Semaphore } from '../../runtime/semaphore.ts'
 import { type Blocks, blockReason } from '../engine.ts'
-import type { Address } from './address.ts'
+import type { Address, Host } from './address.ts'
 import { type CounterValues, greatestCounters } from './change-counters.ts'
 import {
   type ConnectionMode,
+  type ConnectionSettings,
   checkConnection,
   connectionSettings,
   createConnectionMode,
@@ -163,28 +164,91 @@ export function createCircuitBreaker(): CircuitBreaker {
  */
 export async function openPool(
   address: Address,
-  { size, answerMs, onlyReads, connectMs = address.connectMs ?? CONNECT_MS }: PoolOptions,
+  options: PoolOptions,
   breaker: CircuitBreaker = createCircuitBreaker(),
 ): Promise<Pool> {
-  const { hosts, mode } = breaker
-  const settings = connectionSettings(answerMs)
-  const fromAddress = address.config.options
-  if (!address.prepare) mode.usesNames = false
-  const standard = pg.types.getTypeParser
-  const getTypeParser = ((oid: number, format?: 'text') =>
-    oid === INT8 || oid === NUMERIC ? wholeNumber : standard(oid, format)) as typeof standard
-  // The library leaves a failed connection open, such as one without a password. The server closes it only after a
-  // minute.
-  class Client extends pg.Client {
-    constructor(config?: ClientConfig) {
-      const options = mode.isPerTransaction ? undefined : startupOptions(settings, fromAddress)
-      // The pool hides the password, which the spread then omits.
-      super({ ...config, password: config?.password, ...hosts.last()?.config, options })
-      this.connection.on('error', () => this.connection.stream.destroy())
+  return new BreakerPool(address, options, breaker)
+}
+
+class BreakerPool implements Pool {
+  readonly mode: ConnectionMode
+  readonly #address: Address
+  readonly #breaker: CircuitBreaker
+  readonly #answerMs: number
+  readonly #settings: ConnectionSettings
+  readonly #pool: pg.Pool
+  readonly #generations = new Map<PoolClient, number>()
+  // A queue of our own: the connection timeout of the library would include the wait for other queries.
+  readonly #slots: Semaphore
+  readonly #chooseHost: () => Promise<Host>
+  // Another server may be behind another pooler: settings are compared once a generation.
+  #checkedGeneration: number | undefined
+
+  constructor(
+    address: Address,
+    { size, answerMs, onlyReads, connectMs = address.connectMs ?? CONNECT_MS }: PoolOptions,
+    breaker: CircuitBreaker,
+  ) {
+    this.mode = breaker.mode
+    this.#address = address
+    this.#breaker = breaker
+    this.#answerMs = answerMs
+    this.#settings = connectionSettings(answerMs)
+    if (!address.prepare) this.mode.usesNames = false
+    this.#slots = createSemaphore(size, { ms: TURN_MS, message: BUSY })
+    const probe = createProbe(pg.Client, address, connectMs)
+    this.#chooseHost = () => breaker.hosts.choose(() => findWriter(address.hosts, probe))
+    this.#pool = new pg.Pool({
+      ...address.config,
+      Client: clientClass(this.#settings, address, breaker),
+      max: size,
+      query_timeout: answerMs,
+      connectionTimeoutMillis: connectMs,
+      verify: (client, done) => this.#verifyServer(client).then(() => done(), done),
+      idleTimeoutMillis: 60_000,
+      keepAlive: true,
+      types: { getTypeParser },
+    })
+    this.#pool.on('error', ignore) // idle connections: the pool has removed them
+    this.#pool.on('connect', (client) => {
+      this.#generations.set(client, breaker.generation())
+      client.on('error', ignore) // connections in use: their query fails too
+    })
+    this.#pool.on('remove', (client) => this.#generations.delete(client))
+    // A write that runs during an outage may still end well.
+    breaker.onCut((cause) => (onlyReads || cause === 'server') && this.#cut())
+  }
+
+  async connect(): Promise<PoolClient> {
+    this.#breaker.check()
+    const slot = await this.#slots.acquire()
+    try {
+      const client = await this.#connectNow()
+      const release = client.release.bind(client)
+      client.release = (lost) => {
+        release(lost)
+        slot[Symbol.dispose]()
+      }
+      return client
+    } catch (error) {
+      slot[Symbol.dispose]()
+      throw error
     }
   }
+
+  renew(): void {
+    this.#breaker.renew()
+  }
+
+  transactionSettings(): string | undefined {
+    return this.mode.isPerTransaction
+      ? transactionSettings(this.#settings, this.#address.config.options)
+      : undefined
+  }
+
   // Commits that end after the query is sent may not be in its answer.
-  const serverCheck = (hasTables = true): ServerCheck => {
+  serverCheck(hasTables = true): ServerCheck {
+    const breaker = this.#breaker
     const expected = { ...breaker.server }
     return {
       query: selectServerRow(expected, hasTables),
@@ -194,119 +258,104 @@ export async function openPool(
       },
     }
   }
-  const verifyServer = async (client: PoolClient) => {
-    const { query, check } = serverCheck(!mode.isPerTransaction)
+
+  noteCommit(counters: CounterValues): void {
+    this.#breaker.noteCommit(counters)
+  }
+
+  async end(): Promise<void> {
+    const allClosed = Promise.withResolvers<void>()
+    this.#pool.on('remove', () => this.#generations.size === 0 && allClosed.resolve())
+    await waitAtMost(this.#answerMs, this.#pool.end())
+    if (this.#generations.size > 0) await waitAtMost(END_MS, allClosed.promise)
+    this.#cut()
+  }
+
+  #cut(): void {
+    for (const client of this.#generations.keys()) destroySocket(client)
+  }
+
+  async #verifyServer(client: PoolClient): Promise<void> {
+    const { query, check } = this.serverCheck(!this.mode.isPerTransaction)
     const { rows } = await client.query<ServerRow>(query)
     check(rows[0])
   }
-  const pool = new pg.Pool({
-    ...address.config,
-    Client,
-    max: size,
-    query_timeout: answerMs,
-    connectionTimeoutMillis: connectMs,
-    verify: (client, done) => verifyServer(client).then(() => done(), done),
-    idleTimeoutMillis: 60_000,
-    keepAlive: true,
-    types: { getTypeParser },
-  })
-  pool.on('error', ignore) // idle connections: the pool has removed them
-  const generations = new Map<PoolClient, number>()
-  pool.on('connect', (client) => {
-    generations.set(client, breaker.generation())
-    client.on('error', ignore) // connections in use: their query fails too
-  })
-  pool.on('remove', (client) => generations.delete(client))
-  const cut = () => {
-    for (const client of generations.keys()) destroySocket(client)
+
+  async #connectNow(): Promise<PoolClient> {
+    while (true) {
+      this.#breaker.check()
+      const client = await this.#connectWithSettings()
+      const generation = this.#breaker.generation()
+      if (this.#generations.get(client) !== generation) client.release(true)
+      else if (this.#checkedGeneration === generation) return client
+      else {
+        await this.#checkSettings(client)
+        this.#checkedGeneration = generation
+        return client
+      }
+    }
   }
-  // A write that runs during an outage may still end well.
-  breaker.onCut((cause) => (onlyReads || cause === 'server') && cut())
-  // A queue of our own: the connection timeout of the library would include the wait for other queries.
-  const slots = createSemaphore(size, { ms: TURN_MS, message: BUSY })
-  const probe = createProbe(pg.Client, address, connectMs)
-  const chooseHost = () => hosts.choose(() => findWriter(address.hosts, probe))
-  // A failed connection shows that a choice is out of date, unless it is new.
-  const connectToHost = async () => {
-    if (address.hosts.length === 1) return pool.connect()
-    const isRemembered = hosts.isKnown()
-    const host = await chooseHost()
+
+  async #connectWithSettings(): Promise<PoolClient> {
+    const { isPerTransaction } = this.mode
     try {
-      return await pool.connect()
+      return await this.#connectToHost()
+    } catch (error) {
+      if (isPerTransaction || !isOptionsRefusal(error)) throw error
+      this.mode.isPerTransaction = true
+      return this.#connectToHost()
+    }
+  }
+
+  // A failed connection shows that a choice is out of date, unless it is new.
+  async #connectToHost(): Promise<PoolClient> {
+    if (this.#address.hosts.length === 1) return this.#pool.connect()
+    const { hosts } = this.#breaker
+    const isRemembered = hosts.isKnown()
+    const host = await this.#chooseHost()
+    try {
+      return await this.#pool.connect()
     } catch (error) {
       if (!isConnectionLost(toDatabaseError(error))) throw error
       hosts.forget(host)
       if (!isRemembered) throw error
     }
-    await chooseHost()
-    return pool.connect()
+    await this.#chooseHost()
+    return this.#pool.connect()
   }
-  const connectWithSettings = async () => {
-    const { isPerTransaction } = mode
+
+  async #checkSettings(client: PoolClient): Promise<void> {
     try {
-      return await connectToHost()
-    } catch (error) {
-      if (isPerTransaction || !isOptionsRefusal(error)) throw error
-      mode.isPerTransaction = true
-      return connectToHost()
-    }
-  }
-  const connectNow = async () => {
-    while (true) {
-      breaker.check()
-      const client = await connectWithSettings()
-      const generation = breaker.generation()
-      if (generations.get(client) !== generation) client.release(true)
-      else if (checkedGeneration === generation) return client
-      else {
-        await check(client)
-        checkedGeneration = generation
-        return client
-      }
-    }
-  }
-  // Another server may be behind another pooler: settings are compared once a generation.
-  let checkedGeneration: number | undefined
-  const check = async (client: PoolClient) => {
-    try {
-      await checkConnection(mode, client, settings)
+      await checkConnection(this.mode, client, this.#settings)
     } catch (error) {
       client.release(true)
       throw error
     }
   }
-  return {
-    async connect() {
-      breaker.check()
-      const slot = await slots.acquire()
-      try {
-        const client = await connectNow()
-        const release = client.release.bind(client)
-        client.release = (lost) => {
-          release(lost)
-          slot[Symbol.dispose]()
-        }
-        return client
-      } catch (error) {
-        slot[Symbol.dispose]()
-        throw error
-      }
-    },
-    renew: breaker.renew,
-    mode,
-    transactionSettings: () =>
-      mode.isPerTransaction ? transactionSettings(settings, fromAddress) : undefined,
-    serverCheck,
-    noteCommit: breaker.noteCommit,
-    async end() {
-      const allClosed = Promise.withResolvers<void>()
-      pool.on('remove', () => generations.size === 0 && allClosed.resolve())
-      await waitAtMost(answerMs, pool.end())
-      if (generations.size > 0) await waitAtMost(END_MS, allClosed.promise)
-      cut()
-    },
+}
+
+/** Returns the connections of a pool, to the chosen host and with the settings of this node. */
+function clientClass(
+  settings: ConnectionSettings,
+  { config: { options } }: Address,
+  breaker: CircuitBreaker,
+) {
+  const { hosts, mode } = breaker
+  return class extends pg.Client {
+    constructor(config?: ClientConfig) {
+      const ownOptions = mode.isPerTransaction ? undefined : startupOptions(settings, options)
+      // The pool hides the password, which the spread then omits.
+      super({ ...config, password: config?.password, ...hosts.last()?.config, options: ownOptions })
+      // The library leaves a failed connection open, such as one without a password. The server closes it only after a
+      // minute.
+      this.connection.on('error', () => this.connection.stream.destroy())
+    }
   }
 }
+
+const standardParser = pg.types.getTypeParser
+const getTypeParser = ((oid: number, format?: 'text') =>
+  oid === INT8 || oid === NUMERIC ? wholeNumber : standardParser(oid, format)) as typeof standardParser
 
 async function waitAtMost(ms: number, done: Promise<void>): Promise<void> {
   const late = new AbortController()
