@@ -184,5 +184,5 @@ export function pageApi(deps: SignInDeps): { api: Api; findSession: FindSession 
       }),
     ],
   }
-  return { api, findSession: signIn.findSession }
+  return { api, findSession: (event) => signIn.findSession(event) }
 }

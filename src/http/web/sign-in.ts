@@ -12,8 +12,8 @@ import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import type { Clock } from '../../values/dates.ts'
 import type { FindSession, Keyring, SessionCredentials } from '../access/auth.ts'
 import { isOpenPage, PAGE_HEADER } from '../access/session.ts'
-import { openSessions, type SecretHashes, type Session } from '../access/sessions.ts'
-import { openTickets, type Ticket } from '../access/tickets.ts'
+import { openSessions, type SecretHashes, type Session, type Sessions } from '../access/sessions.ts'
+import { openTickets, type Ticket, type Tickets } from '../access/tickets.ts'
 import { createWrongSecrets } from '../access/wrong-secrets.ts'
 import { baseMediaType } from '../endpoint/answers/forms.ts'
 import { nodeContext } from '../endpoint/answers/send.ts'
@@ -73,160 +73,182 @@ const TICKET_WAS_USED = 'This link was used, or is older than a minute: ask for 
 const NOTHING = { key: undefined, token: undefined, person: undefined }
 
 export function createSignIn(deps: SignInDeps): SignIn {
-  const { db, reads, blobs, keyring, clock, names, log, openPage } = deps
-  const sessions = openSessions({ db, reads, clock, log })
-  const tickets = openTickets({ db, reads, clock })
-  const pdfs = { db: reads, blobs, log }
-  const wrong = createWrongSecrets(clock, { perMinute: WRONG_A_MINUTE, message: TOO_MANY })
-  const lookUpCredentials = ({ key, token, person }: SessionHashes): SessionCredentials => {
-    const valid = keyring.findTokenByHash(token)
-    return {
-      key: keyring.findKeyByHash(key),
-      token: valid && person !== undefined ? { ...valid, person } : valid,
-      person,
+  return new PageSignIn(deps)
+}
+
+class PageSignIn implements SignIn {
+  readonly #deps: SignInDeps
+  readonly #sessions: Sessions
+  readonly #tickets: Tickets
+  readonly #logins: ReturnType<typeof createLogins>
+  readonly #wrongSecrets: ReturnType<typeof createWrongSecrets>
+
+  constructor(deps: SignInDeps) {
+    this.#deps = deps
+    this.#sessions = openSessions(deps)
+    this.#tickets = openTickets(deps)
+    this.#logins = createLogins(deps)
+    this.#wrongSecrets = createWrongSecrets(deps.clock, { perMinute: WRONG_A_MINUTE, message: TOO_MANY })
+  }
+
+  async findSession(event: H3Event): Promise<SessionCredentials> {
+    if (isOpenPage(event)) {
+      checkOpenPage(event, this.#deps.names)
+      throw new AppError('unauthorized', SIGN_IN)
     }
+    // Sessions are for the page alone, also if websites may use keys.
+    event.context.cors = event.context.cors?.vary ? { vary: event.context.cors.vary } : undefined
+    return this.#findCredentials(await this.#requireSession(event))
   }
-  const findCredentials = async (hashes: SessionHashes): Promise<SessionCredentials> => {
-    const credentials = lookUpCredentials(hashes)
-    if (!credentials.key === !hashes.key && !credentials.token === !hashes.token) return credentials
-    await keyring.lookUp() // another node may have just created it
-    return lookUpCredentials(hashes)
+
+  async open(event: H3Event): Promise<Reply> {
+    const own = checkOwn(event, this.#deps.names)
+    const { secret, code, ...fields } = await parseJsonFields(event, ['secret', 'code', 'remember'])
+    const remember = parseRemember(fields.remember)
+    const isCode = secret === undefined
+    const text = requireText(isCode ? code : secret, isCode ? undefined : code)
+    const hashes = await this.#limitWrongSecrets(event, () =>
+      isCode ? this.#logins.use(event, text) : this.#logins.checkSecret(event, text),
+    )
+    const session = await this.#find(event, own)
+    if (session && !isCode) {
+      await this.#sessions.add(session, { ...hashes, remember })
+      const headers: Record<string, string> = {}
+      if (remember !== undefined) headers['set-cookie'] = setCookie(own, session.cookie, { remember })
+      return { ...freshReply({ page: pageHalf(event) }), headers }
+    }
+    // A link was made by another person, so it replaces the session instead of adding to it.
+    if (session) await this.#sessions.close(session)
+    const lifetime = { remember: remember ?? false }
+    const { cookie, page } = await this.#sessions.open({ ...NOTHING, ...hashes, ...lifetime })
+    return { ...freshReply({ page }), headers: { 'set-cookie': setCookie(own, cookie, lifetime) } }
   }
-  const find = async (event: H3Event, own: ServerOrigin): Promise<Session | undefined> => {
-    const session = await sessions.find(readCookies(event, cookieName(own)), pageHalf(event))
+
+  async showCode(event: H3Event): Promise<Reply> {
+    checkOwn(event, this.#deps.names)
+    const { code } = await parseJsonFields(event, ['code'])
+    const { company, endsAt, ...opens } = await this.#limitWrongSecrets(event, () =>
+      this.#logins.show(requireText(code)),
+    )
+    const person = opens.person ?? null
+    const remember = person !== null
+    return freshReply({ ...credentialsOut(opens), company, person, remember, ends_at: endsAt })
+  }
+
+  async show(event: H3Event): Promise<Reply> {
+    const { names, openPage } = this.#deps
+    const { req } = nodeContext(event)
+    const own = serverOrigin(req, names)
+    checkSameOrigin(req, own)
+    // In an open network the state without a session needs no privacy.
+    if (openPage.isOpen(event) && !isPrivate(req, own)) return freshReply(this.#stateOut(event))
+    checkPrivate(req, own)
+    return freshReply(await this.#describe(event, own, await this.#find(event, own)))
+  }
+
+  async close(event: H3Event, { others }: { others: boolean }): Promise<Reply> {
+    const own = checkOwn(event, this.#deps.names)
+    if (others) {
+      const session = await this.#requireSession(event)
+      await this.#sessions.closeOthers(session)
+      return freshReply(await this.#describe(event, own, session))
+    }
+    const session = await this.#find(event, own)
+    if (session) await this.#sessions.close(session)
+    return { ...freshReply(this.#stateOut(event)), headers: { 'set-cookie': expiredCookie(own) } }
+  }
+
+  async makeTicket(event: H3Event): Promise<Reply> {
+    const session = await this.#requireSession(event)
+    const credentials = await this.#findCredentials(session)
+    if (credentials.token) event.context.token = credentials.token
+    const ticket = { ...(await this.#parseTicket(event, credentials)), session: session.id }
+    return freshReply({ url: `/t/${await this.#tickets.make(ticket)}` })
+  }
+
+  async useTicket(event: H3Event, text: string): Promise<Reply> {
+    checkOwn(event, this.#deps.names)
+    const ticket = await this.#tickets.use(text, { onlyLook: event.req.method === 'HEAD' })
+    if (!ticket) throw new AppError('not-found', TICKET_WAS_USED)
+    const { document, format } = ticket
+    const hashes = await this.#sessions.findById(ticket.session)
+    const { key, token } = await this.#findCredentials({ ...NOTHING, ...hashes })
+    if (format) return openExport(this.#deps.exports, key, format, event)
+    return openPdf(pdfSources(this.#deps), token, Number(document), event)
+  }
+
+  async #find(event: H3Event, own: ServerOrigin): Promise<Session | undefined> {
+    const session = await this.#sessions.find(readCookies(event, cookieName(own)), pageHalf(event))
     if (session?.isCookieDue) event.context.renewedCookie = setCookie(own, session.cookie, session)
     return session
   }
-  const requireSession = async (event: H3Event): Promise<Session> => {
-    const session = await find(event, checkOwn(event, names))
+
+  async #requireSession(event: H3Event): Promise<Session> {
+    const session = await this.#find(event, checkOwn(event, this.#deps.names))
     if (!session) throw new AppError('unauthorized', 'The session has ended: sign in again')
     return session
   }
-  const stateOut = (event: H3Event, session: Session | undefined, credentials: SessionCredentials) => ({
-    ...credentialsOut(credentials),
-    person: session?.person ?? null,
-    organization: session || openPage.isOpen(event) ? organizationOut(deps.organization) : null,
-    remember: session?.remember ?? false,
-    open: openPage.isOpen(event),
-  })
+
+  async #findCredentials(hashes: SessionHashes): Promise<SessionCredentials> {
+    const { keyring } = this.#deps
+    const credentials = lookUpCredentials(keyring, hashes)
+    if (!credentials.key === !hashes.key && !credentials.token === !hashes.token) return credentials
+    await keyring.lookUp() // another node may have just created it
+    return lookUpCredentials(keyring, hashes)
+  }
+
+  #stateOut(event: H3Event, session?: Session, credentials: SessionCredentials = NOTHING) {
+    const open = this.#deps.openPage.isOpen(event)
+    return {
+      ...credentialsOut(credentials),
+      person: session?.person ?? null,
+      organization: session || open ? organizationOut(this.#deps.organization) : null,
+      remember: session?.remember ?? false,
+      open,
+    }
+  }
+
   /** Returns the session with its credentials, or why it has none. */
-  const describe = async (event: H3Event, own: ServerOrigin, session: Session | undefined) => {
-    const credentials = await findCredentials(session ?? NOTHING)
+  async #describe(event: H3Event, own: ServerOrigin, session: Session | undefined) {
+    const credentials = await this.#findCredentials(session ?? NOTHING)
     if (credentials.key || credentials.token) {
+      const { reads } = this.#deps
       const hasIndicators = credentials.key !== undefined && (await countEnabledIndicators(reads)) > 0
-      return { ...stateOut(event, session, credentials), ...(hasIndicators && { indicators: true }) }
+      return { ...this.#stateOut(event, session, credentials), ...(hasIndicators && { indicators: true }) }
     }
     const sessionEnd = session
       ? { reason: 'withdrawn' as const, remember: session.remember }
-      : await sessions.explain(readCookies(event, cookieName(own)), pageHalf(event))
-    return { ...stateOut(event, undefined, NOTHING), ended: sessionEnd }
+      : await this.#sessions.explain(readCookies(event, cookieName(own)), pageHalf(event))
+    return { ...this.#stateOut(event), ended: sessionEnd }
   }
-  const logins = createLogins({ db, reads, keyring, clock })
-  const limitWrongSecrets = <T>(event: H3Event, check: () => Promise<T>) =>
-    check().catch((error: unknown) =>
-      wrong.refuse(clientAddress(nodeContext(event).req, names.proxies), error),
-    )
-  const parseTicket = async (
-    event: H3Event,
-    { key, token }: SessionCredentials,
-  ): Promise<Omit<Ticket, 'session'>> => {
+
+  async #limitWrongSecrets<T>(event: H3Event, check: () => Promise<T>): Promise<T> {
+    const address = () => clientAddress(nodeContext(event).req, this.#deps.names.proxies)
+    return check().catch((error: unknown) => this.#wrongSecrets.refuse(address(), error))
+  }
+
+  async #parseTicket(event: H3Event, { key, token }: SessionCredentials): Promise<Omit<Ticket, 'session'>> {
     const { document_id: document, export: format } = await parseJsonFields(event, ['document_id', 'export'])
     if ((document === undefined) === (format === undefined)) {
       throw new AppError('bad-request', 'A ticket is for one thing: send document_id or export')
     }
     return format === undefined
-      ? { document: await checkPdf(pdfs, token, document), format }
+      ? { document: await checkPdf(pdfSources(this.#deps), token, document), format }
       : { document: undefined, format: checkExport(key, format) }
   }
+}
+
+function lookUpCredentials(keyring: Keyring, { key, token, person }: SessionHashes): SessionCredentials {
+  const valid = keyring.findTokenByHash(token)
   return {
-    async findSession(event) {
-      if (isOpenPage(event)) {
-        checkOpenPage(event, names)
-        throw new AppError('unauthorized', SIGN_IN)
-      }
-      // Sessions are for the page alone, also if websites may use keys.
-      event.context.cors = event.context.cors?.vary ? { vary: event.context.cors.vary } : undefined
-      return findCredentials(await requireSession(event))
-    },
-    async open(event) {
-      const own = checkOwn(event, names)
-      const { secret, code, ...fields } = await parseJsonFields(event, ['secret', 'code', 'remember'])
-      const remember = parseRemember(fields.remember)
-      const isCode = secret === undefined
-      const text = requireText(isCode ? code : secret, isCode ? undefined : code)
-      const hashes = await limitWrongSecrets(event, () =>
-        isCode ? logins.use(event, text) : logins.checkSecret(event, text),
-      )
-      const session = await find(event, own)
-      if (session && !isCode) {
-        await sessions.add(session, { ...hashes, remember })
-        const headers: Record<string, string> = {}
-        if (remember !== undefined) headers['set-cookie'] = setCookie(own, session.cookie, { remember })
-        return { ...freshReply({ page: pageHalf(event) }), headers }
-      }
-      // A link was made by another person, so it replaces the session instead of adding to it.
-      if (session) await sessions.close(session)
-      const lifetime = { remember: remember ?? false }
-      const { cookie, page } = await sessions.open({ ...NOTHING, ...hashes, ...lifetime })
-      return { ...freshReply({ page }), headers: { 'set-cookie': setCookie(own, cookie, lifetime) } }
-    },
-    async showCode(event) {
-      checkOwn(event, names)
-      const { code } = await parseJsonFields(event, ['code'])
-      const { company, endsAt, ...opens } = await limitWrongSecrets(event, () =>
-        logins.show(requireText(code)),
-      )
-      const person = opens.person ?? null
-      return freshReply({
-        ...credentialsOut(opens),
-        company,
-        person,
-        remember: person !== null,
-        ends_at: endsAt,
-      })
-    },
-    async show(event) {
-      const { req } = nodeContext(event)
-      const own = serverOrigin(req, names)
-      checkSameOrigin(req, own)
-      // In an open network the state without a session needs no privacy.
-      if (openPage.isOpen(event) && !isPrivate(req, own))
-        return freshReply(stateOut(event, undefined, NOTHING))
-      checkPrivate(req, own)
-      return freshReply(await describe(event, own, await find(event, own)))
-    },
-    async close(event, { others }) {
-      const own = checkOwn(event, names)
-      if (others) {
-        const session = await requireSession(event)
-        await sessions.closeOthers(session)
-        return freshReply(await describe(event, own, session))
-      }
-      const session = await find(event, own)
-      if (session) await sessions.close(session)
-      return {
-        ...freshReply(stateOut(event, undefined, NOTHING)),
-        headers: { 'set-cookie': expiredCookie(own) },
-      }
-    },
-    async makeTicket(event) {
-      const session = await requireSession(event)
-      const credentials = await findCredentials(session)
-      if (credentials.token) event.context.token = credentials.token
-      const ticket = { ...(await parseTicket(event, credentials)), session: session.id }
-      return freshReply({ url: `/t/${await tickets.make(ticket)}` })
-    },
-    async useTicket(event, text) {
-      checkOwn(event, names)
-      const ticket = await tickets.use(text, { onlyLook: event.req.method === 'HEAD' })
-      if (!ticket) throw new AppError('not-found', TICKET_WAS_USED)
-      const { document, format } = ticket
-      const hashes = await sessions.findById(ticket.session)
-      const { key, token } = await findCredentials({ ...NOTHING, ...hashes })
-      if (format) return openExport(deps.exports, key, format, event)
-      return openPdf(pdfs, token, Number(document), event)
-    },
+    key: keyring.findKeyByHash(key),
+    token: valid && person !== undefined ? { ...valid, person } : valid,
+    person,
   }
+}
+
+function pdfSources({ reads, blobs, log }: SignInDeps) {
+  return { db: reads, blobs, log }
 }
 
 /** @throws AppError `misdirected` or `forbidden` */
