@@ -55,6 +55,7 @@ test('the manifest has a version without a series, and each Odoo adds its own', 
     const state = await startOdoo(t, version, module).send<{ version: string }>('state')
     assert.equal(state.version, `${version}.0.1.1.0`)
   }
+  assert.equal((await startOdoo(t, 19, module).send<{ version: string }>('state')).version, '19.0.1.1.0')
 })
 
 test('a manifest with the version of another series is refused by 17 and 18, and renamed by 16', async (t) => {

@@ -129,6 +129,9 @@ class Model:
     def __hash__(self):
         return hash((self._name, self._ids))
 
+    def __add__(self, other):
+        return self.browse(self._ids + other._ids)
+
     def __sub__(self, other):
         return self.browse(number for number in self._ids if number not in other._ids)
 
@@ -263,6 +266,7 @@ class Model:
 
 
 RESTRICTIONS = {}
+SAVEPOINTS = []  # tables as they were, the transaction first
 
 
 def vars_of(model):
@@ -277,7 +281,7 @@ class Environment:
     def __init__(self, registry, tables, counter, user_id=1, su=True, context=None):
         self.registry, self.tables, self.counter = registry, tables, counter
         self.uid, self.su, self.context = user_id, su, context or {}
-        self.cr = types.SimpleNamespace(savepoint=self.savepoint, commit=lambda: None)
+        self.cr = types.SimpleNamespace(savepoint=self.savepoint, commit=self.commit)
 
     def copy(self, user_id=None, su=None, context=None):
         return Environment(
@@ -315,14 +319,24 @@ class Environment:
 
     @contextlib.contextmanager
     def savepoint(self, *_words, **_named):
-        before = {name: {key: dict(row) for key, row in rows.items()} for name, rows in self.tables.items()}
+        SAVEPOINTS.append(self.copy_tables())
         try:
             yield
         except BaseException:
             for name, rows in self.tables.items():
                 rows.clear()
-                rows.update(before[name])
+                rows.update(SAVEPOINTS[-1][name])
             raise
+        finally:
+            SAVEPOINTS.pop()
+
+    def commit(self):
+        """Ends the transaction, which is the outermost savepoint."""
+        assert len(SAVEPOINTS) == 1, "a commit would end the savepoints around it"
+        SAVEPOINTS[0] = self.copy_tables()
+
+    def copy_tables(self):
+        return {name: {key: dict(row) for key, row in rows.items()} for name, rows in self.tables.items()}
 
 
 def build_registry():

@@ -152,6 +152,21 @@ class Server:
         """Shortens the time-outs of the module."""
         vars(sys.modules[f"{self.folder.name}.models.cambista"]).update(limits)
 
+    def slow(self, seconds):
+        """Sets the seconds of a new row."""
+        self.base.SECONDS_OF_NEW[self.series] = seconds
+
+    def hang(self, seconds):
+        """Makes each request of the module cost these seconds."""
+        server = sys.modules[f"{self.folder.name}.models.cambista"].Server
+        request = server._request
+
+        def wait(*words, **named):
+            self.base.spend(seconds, 1)
+            return request(*words, **named)
+
+        server._request = wait
+
     def uninstall(self):
         """Applies `ondelete` of our choice to each provider that has it, archived ones too."""
         records = self.env["res.currency.rate.provider"].with_context(active_test=False)
