@@ -155,6 +155,24 @@ const failures: [name: string, server: () => Server, scheme: string, sentence: s
     'http',
     `${URL_TEXT} does not answer as cambista does: is the address right?`,
   ],
+  [
+    'a point of another program',
+    () => json(200, { points: [{ day: TODAY }] }),
+    'http',
+    `${URL_TEXT} does not answer as cambista does: is the address right?`,
+  ],
+  [
+    'a value that is no number',
+    () => json(200, { points: [{ date: TODAY, rate_date: TODAY, value: 'n/a' }] }),
+    'http',
+    `${URL_TEXT} does not answer as cambista does: is the address right?`,
+  ],
+  [
+    'holes of another program',
+    () => json(200, { points: [], holes: 3 }),
+    'http',
+    `${URL_TEXT} does not answer as cambista does: is the address right?`,
+  ],
   ['a 404 of a proxy', () => html(404), 'http', `${URL_TEXT} answers 404, and not as cambista does`],
   [
     'a detail',

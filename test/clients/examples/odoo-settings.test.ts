@@ -171,6 +171,9 @@ for (const address of [
   'rates.example.com',
   'http://',
   'http://a b',
+  'http://rates.example.com:port',
+  'http://rates.example.com:8080:1',
+  'http://rates.example.com:123456',
 ]) {
   test(`the address ${address} is refused`, async (t) => {
     await assert.rejects(addProvider(startOdoo(t, 17, module), address), {

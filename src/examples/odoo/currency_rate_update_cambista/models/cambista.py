@@ -18,6 +18,8 @@ ATTEMPTS = 3
 SECONDS_OF_REQUESTS = 30
 DAYS_OF_A_REQUEST = 366
 BUSY = (429, 502, 503, 504)
+# Errors of a request, and of an answer that another program gave.
+FAILURES = (OSError, HTTPException, ValueError, ArithmeticError, LookupError, TypeError)
 
 
 class NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -40,7 +42,7 @@ class Server:
     def history(self, base, quote, start, end):
         """Returns values by day, the newest day that the bank published, and holes: days that the server lacks.
 
-        A value is of one `base` in `quote`. @throws OSError, HTTPException or ValueError without a whole answer
+        A value is of one `base` in `quote`. @throws one of FAILURES without a whole answer
         """
         values, published, holes = {}, None, []
         while start <= end:

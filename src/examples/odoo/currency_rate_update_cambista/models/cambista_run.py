@@ -6,13 +6,12 @@ Each currency is judged alone. One with days that the server has not fetched is 
 import logging
 from collections import defaultdict
 from datetime import date, timedelta
-from http.client import HTTPException
 from urllib.error import HTTPError
 
 from odoo import _, fields, models
 from odoo.exceptions import UserError
 
-from .cambista import Server
+from .cambista import FAILURES, Server
 
 _logger = logging.getLogger(__name__)
 
@@ -189,7 +188,7 @@ class CambistaRun(models.Model):
             pair = (base, name) if base == "USD" else (name, base)
             try:
                 values, published[name], holes = server.history(*pair, start, end)
-            except (OSError, HTTPException, ValueError) as error:
+            except FAILURES as error:
                 sentence = self._cambista_sentence(error)
                 if isinstance(error, HTTPError) and error.code in (404, 422):  # of this currency alone
                     failures[name] = sentence

@@ -9,7 +9,7 @@ import re
 from odoo import _, api, fields, models
 from odoo.exceptions import UserError, ValidationError
 
-ADDRESS = re.compile(r"https?://[\w.\-\[\]:]+(/[\w.\-~/]*)?", re.ASCII)
+ADDRESS = re.compile(r"https?://([\w.\-]+|\[[\da-fA-F:.]+\])(:\d{1,5})?(/[\w.\-~/]*)?", re.ASCII)
 JOB = "currency_rate_update_cambista.job"
 CURRENCIES = (
     "AED ARS AUD BDT BHD BOB BRL CAD CHF CLP CNY COP CRC DKK DOP EGP EUR GBP GTQ HKD HNL IDR ILS INR JOD JPY KRW LKR "
