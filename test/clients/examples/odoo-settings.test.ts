@@ -182,6 +182,16 @@ for (const address of [
   })
 }
 
+test('rows of the own currency that version 1.0.0 of the module wrote are refused at the next run', async (t) => {
+  const odoo = startOdoo(t, 17, module)
+  const provider = await addProvider(odoo, url)
+  const row = await addOwnRate(odoo, 0.002)
+  await odoo.execute(RATE, 'write', [row], [{ provider_id: provider }])
+  await assert.rejects(odoo.runWizard(provider, TODAY, TODAY), { message: `USD: ${OWN_RATES}` })
+  await odoo.send('run_until', NOON)
+  assert.deepEqual(await odoo.rates('USD'), {})
+})
+
 test('a provider needs address, key and side; another service needs none of them', async (t) => {
   const odoo = startOdoo(t, 17, module)
   const message = 'Enter the server address, the API key and the rate of the dollar'

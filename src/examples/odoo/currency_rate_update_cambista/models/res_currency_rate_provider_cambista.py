@@ -75,7 +75,12 @@ class ResCurrencyRateProviderCambista(models.Model):
             .sudo()
             .search([("currency_id", "=", company.currency_id.id), ("company_id", "in", [company.id, False])])
         )
-        if any(row.rate != 1 and row.provider_id != provider for row in own_rows):
+        # Those that it wrote before the company changed its currency are deleted at the next run.
+        written_in = provider.cambista_currency_id
+        rows_to_delete = own_rows.filtered(lambda row: row.provider_id == provider)
+        if not written_in or written_in == company.currency_id:
+            rows_to_delete = rows_to_delete.browse()
+        if any(row.rate != 1 for row in own_rows - rows_to_delete):
             return _("Delete the rates of %s in this company first") % company.currency_id.name
         return False
 
