@@ -148,6 +148,47 @@ for (const version of VERSIONS) {
   })
 }
 
+test('no worker dies of the first runs of eight companies, and none waits for the history of another', async (t) => {
+  const odoo = startOdoo(t, 17, module)
+  await odoo.send('slow', 0.04) // the history of a dollar costs the seconds of 1,000 rows
+  const [currency_id] = await odoo.find('res.currency', [['name', '=', 'CRC']])
+  const companies: number[] = []
+  for (const name of 'ABCDEFGH') {
+    const company_id = await odoo.create('res.company', { name, currency_id })
+    await addProvider(odoo, front.url, { company_id })
+    companies.push(company_id)
+  }
+  await runHours(odoo, `${TODAY}T12:00:00Z`, 0)
+  for (const id of companies) {
+    const dollars = [
+      ['company_id', '=', id],
+      ['name', '=', TODAY],
+    ]
+    assert.equal((await odoo.find('res.currency.rate', dollars)).length, 1)
+  }
+  await runHours(odoo, `${TODAY}T12:00:00Z`, 9)
+  const rows = await odoo.read<Marks>(PROVIDER, [], ['cambista_since'])
+  for (const { cambista_since } of rows) assert.equal(cambista_since, 'USD 2025-01-01')
+  assert.deepEqual((await odoo.send<State>('state')).failures, [])
+})
+
+test('a server that hangs kills no worker, and the failure of each company is noted', async (t) => {
+  const odoo = startOdoo(t, 17, module)
+  const [currency_id] = await odoo.find('res.currency', [['name', '=', 'CRC']])
+  for (const name of 'ABCDEF') {
+    await addProvider(odoo, 'http://127.0.0.1:9', {
+      company_id: await odoo.create('res.company', { name, currency_id }),
+    })
+  }
+  await odoo.send('limit', { ATTEMPTS: 1 })
+  await odoo.send('hang', 29) // as long as a run may request
+  await runHours(odoo, `${TODAY}T12:00:00Z`, 6)
+  await odoo.send('run_job', 'OCA')
+  assert.deepEqual((await odoo.send<State>('state')).failures, [])
+  const failing = await odoo.read<{ cambista_failing: string }>(PROVIDER, [], ['cambista_failing'])
+  assert.deepEqual(new Set(failing.map((row) => row.cambista_failing)), new Set(['USD']))
+})
+
 test('rows of others are no mark: the first runs read their days too', async (t) => {
   const odoo = startOdoo(t, 17, module)
   await addProvider(odoo, front.url)

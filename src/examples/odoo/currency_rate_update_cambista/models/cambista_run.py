@@ -4,6 +4,7 @@ Each currency is judged alone. One with days that the server has not fetched is 
 """
 
 import logging
+import time
 from collections import defaultdict
 from datetime import date, timedelta
 from urllib.error import HTTPError
@@ -21,6 +22,9 @@ DAYS_READ_AGAIN = 31
 # Odoo 17 writes 60 new rows a second, and kills a worker after 120 s.
 ROWS_OF_A_PORTION = 1000
 ROWS_OF_A_WIZARD = 4000
+# A job has one worker for all companies. A run takes up to 80 s, so none begins later, and older days have to wait.
+SECONDS_OF_A_JOB = 40
+SECONDS_BEFORE_OLDER_DAYS = 10
 ONE_DAY = timedelta(days=1)
 
 
@@ -33,6 +37,8 @@ class CambistaRun(models.Model):
         `newest_from`: writes the newest day from that day on alone, for an interval of more than a day.
         """
         self.ensure_one()
+        if self._cambista_seconds() > SECONDS_OF_A_JOB:
+            return
         self = self.sudo().with_context(lang=self.company_id.partner_id.lang)
         try:
             with self.env.cr.savepoint():
@@ -115,6 +121,8 @@ class CambistaRun(models.Model):
     def _cambista_extend(self, server, marks, failures, goal, changes):
         """Writes a portion of the days before the marks and moves these. Returns further failures."""
         names = [name for name, day in marks.items() if day > goal and name not in failures]
+        if self._cambista_seconds() > SECONDS_BEFORE_OLDER_DAYS:
+            return {}
         days = timedelta(days=max(1, ROWS_OF_A_PORTION // max(1, len(names))))
         spans = {}
         for name in names:
@@ -151,6 +159,11 @@ class CambistaRun(models.Model):
         """Day of the bank. The user of a job has UTC, in which it is tomorrow from 18:00 on."""
         here = self.with_context(tz="America/Costa_Rica")
         return fields.Datetime.context_timestamp(here, fields.Datetime.now()).date()
+
+    def _cambista_seconds(self):
+        """Returns how long the job has worked for all companies."""
+        now = time.monotonic()
+        return now - self.env.context.get("cambista_start", now)
 
     def _cambista_goal(self):
         """First day whose rate is needed: 1 January of last year, or the oldest document in a foreign currency."""
