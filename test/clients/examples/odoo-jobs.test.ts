@@ -232,6 +232,25 @@ test('a provider with an interval of a month is left to the job of OCA, which wr
   assert.deepEqual(Object.keys(await odoo.rates('USD')), [TODAY])
 })
 
+test('a provider with an interval of half a year and many currencies gets the newest day', async (t) => {
+  const odoo = startOdoo(t, 17, module)
+  for (const name of MANY.split(' ')) await odoo.create('res.currency', { name })
+  const currencies = ['USD', 'EUR', 'CAD', ...MANY.split(' ')]
+  const interval = { interval_type: 'months', interval_number: 6, next_run: TODAY }
+  await addProvider(odoo, front.url, { currencies, ...interval })
+  await odoo.send('run_job', 'OCA')
+  assert.deepEqual(Object.keys(await odoo.rates('USD')), [TODAY])
+})
+
+test('a document of a mistyped year makes no run go back to days before the first rate of the bank', async (t) => {
+  const odoo = startOdoo(t, 17, module)
+  const [company] = await odoo.find('res.company', [])
+  const [dollar] = await odoo.find('res.currency', [['name', '=', 'USD']])
+  await odoo.create('account.move', { company_id: company, currency_id: dollar, date: '0202-06-03' })
+  const provider = await addProvider(odoo, front.url)
+  assert.equal(await odoo.execute(PROVIDER, '_cambista_goal', [provider], []), '1983-01-01')
+})
+
 test('a company without automatic rates has none by the job', async (t) => {
   const odoo = startOdoo(t, 17, module)
   await addProvider(odoo, front.url)

@@ -25,6 +25,7 @@ ROWS_OF_A_WIZARD = 4000
 # A job has one worker for all companies. A run takes up to 80 s, so none begins later, and older days have to wait.
 SECONDS_OF_A_JOB = 40
 SECONDS_BEFORE_OLDER_DAYS = 10
+FIRST_RATE = date(1983, 1, 1)  # of the bank: a document may have a mistyped year
 ONE_DAY = timedelta(days=1)
 
 
@@ -60,7 +61,7 @@ class CambistaRun(models.Model):
         names = self._cambista_names()
         fault = self._cambista_prepare()
         most = ROWS_OF_A_WIZARD // max(1, len(names))
-        if not fault and (date_to - date_from).days >= most:
+        if not fault and not newest_only and (date_to - date_from).days >= most:
             fault = _("Choose at most %s days at a time for these currencies") % most
         if fault:
             return {}, dict.fromkeys(names, fault)
@@ -173,7 +174,7 @@ class CambistaRun(models.Model):
         for field in ("date", "invoice_date"):
             move = self.env["account.move"].search([*domain, (field, "!=", False)], order=field, limit=1)
             days += move.mapped(field)
-        return min(days)
+        return max(min(days), FIRST_RATE)
 
     def _cambista_newest_day(self, name, until):
         domain = [("company_id", "=", self.company_id.id), ("currency_id.name", "=", name), ("name", "<=", until)]
