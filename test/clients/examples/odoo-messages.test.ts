@@ -1,4 +1,5 @@
-// Messages of the Odoo module: currencies that fail alone, notified people, and the sentence of each failure. Odoo 16 takes a text for HTML, so each message is checked in it too.
+// Messages of the Odoo module: currencies that fail alone, notified people, and the sentence of each failure. Odoo 16
+// takes a text for HTML, so each message is checked in it too.
 
 import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
@@ -75,6 +76,17 @@ test('a hole of the euro in older days notifies them, and the history of the dol
   )
   assert.equal(provider?.cambista_since, 'USD 2025-01-01, EUR 2025-06-07')
   assert.match((await notifications(odoo))[0]?.text ?? '', /^EUR: .* 2025-06-02 .* 2025-06-06/)
+  // A run without time for older days has not seen the end of the failure.
+  await odoo.send('limit', { SECONDS_BEFORE_OLDER_DAYS: -1 })
+  await odoo.send('run_until', `${TODAY}T17:00:00Z`)
+  await odoo.send('limit', { SECONDS_BEFORE_OLDER_DAYS: 10, SECONDS_OF_REQUESTS: -1 })
+  await odoo.send('run_until', `${TODAY}T18:00:00Z`)
+  await odoo.send('limit', { SECONDS_OF_REQUESTS: 30 })
+  await odoo.send('run_until', `${TODAY}T19:00:00Z`)
+  assert.equal((await notifications(odoo)).length, 1)
+  await app.sync({ from: '2025-06-02', to: '2025-06-06' })
+  await odoo.send('run_until', `${TODAY}T21:00:00Z`)
+  assert.equal((await notifications(odoo))[1]?.text, 'EUR: los tipos de cambio llegan de nuevo')
 })
 
 test('a euro without new values notifies them after 7 days, then weekly; the dollar after 3', async (t) => {

@@ -150,7 +150,9 @@ class Server:
 
     def limit(self, limits):
         """Shortens the time-outs of the module."""
-        vars(sys.modules[f"{self.folder.name}.models.cambista"]).update(limits)
+        for name in ("cambista", "cambista_run"):
+            module = vars(sys.modules[f"{self.folder.name}.models.{name}"])
+            module.update({key: value for key, value in limits.items() if key in module})
 
     def slow(self, seconds):
         """Sets the seconds of a new row."""

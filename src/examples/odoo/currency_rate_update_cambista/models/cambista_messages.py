@@ -20,8 +20,8 @@ MANAGERS = "account.group_account_manager"
 class CambistaMessages(models.Model):
     _inherit = "res.currency.rate.provider"
 
-    def _cambista_tell(self, failures):
-        """Tells a failure when it begins, then weekly, and once when it is over."""
+    def _cambista_tell(self, failures, unread=()):
+        """Tells a failure when it begins, then weekly, and once when it is over. One of `unread` goes on."""
         today = self._cambista_today()
         before = {name for name in (self.cambista_failing or "").split() if name in self._cambista_names()}
         is_due = not self.cambista_told_on or (today - self.cambista_told_on).days >= DAYS_BETWEEN_MESSAGES
@@ -29,11 +29,12 @@ class CambistaMessages(models.Model):
         if failures.keys() - before or (failures and is_due):
             lines += self._cambista_sentences(failures)
             self.cambista_told_on = today
-        mended = sorted(before - failures.keys())
+        failing = failures.keys() | before & set(unread)
+        mended = sorted(before - failing)
         if mended:
             lines.append(_("%s: the rates arrive again") % ", ".join(mended))
-        if before != failures.keys():
-            self.cambista_failing = " ".join(failures)
+        if before != failing:
+            self.cambista_failing = " ".join(sorted(failing))
         self._cambista_post(_("Exchange rates of cambista"), lines, self._cambista_managers())
 
     def _cambista_tell_changes(self, changes):

@@ -41,19 +41,20 @@ class CambistaRun(models.Model):
         if self._cambista_seconds() > SECONDS_OF_A_JOB:
             return
         self = self.sudo().with_context(lang=self.company_id.partner_id.lang)
+        unread = ()
         try:
             with self.env.cr.savepoint():
                 if newest_from:
                     failures = self._cambista_update(newest_from, until, newest_only=True)[1]
                 else:
-                    failures = self._cambista_catch_up(until)
+                    failures, unread = self._cambista_catch_up(until)
         except UserError as error:
             failures = dict.fromkeys(self._cambista_names(), str(error))
         except Exception:
             _logger.exception("%s: the rates of cambista were not written", self.company_id.name)
             failures = dict.fromkeys(self._cambista_names(), _("Odoo could not write the rates: see its log"))
         if failures is not None:
-            self._cambista_tell(failures)
+            self._cambista_tell(failures, unread)
 
     def _cambista_update(self, date_from, date_to, newest_only=False):
         """Writes a range. Returns the rates by currency and day, and a sentence for each currency that fails."""
@@ -76,11 +77,14 @@ class CambistaRun(models.Model):
         return rates, failures
 
     def _cambista_catch_up(self, until):
-        """Returns a sentence for each failing currency, or None if there was nothing to ask."""
+        """Returns a sentence for each failing currency, and those whose older days had to wait.
+
+        Instead of sentences it returns None if there was nothing to ask.
+        """
         names = self._cambista_names()
         fault = self._cambista_prepare()
         if fault:
-            return dict.fromkeys(names, fault)
+            return dict.fromkeys(names, fault), ()
         marks = {name: day for name, day in self._cambista_marks().items() if name in names}
         old_marks = dict(marks)
         goal = self._cambista_goal()
@@ -89,7 +93,7 @@ class CambistaRun(models.Model):
         is_daily = not self.cambista_read_on or self.cambista_read_on < until
         asked = [name for name in names if is_daily or newest[name] != until or name in failing]
         if not asked and all(name in marks and marks[name] <= goal for name in names):
-            return None
+            return None, ()
 
         first = until - timedelta(days=DAYS_READ_AGAIN)
         server = self._cambista_server()
@@ -109,7 +113,8 @@ class CambistaRun(models.Model):
         for name in rates:
             if name not in marks or not newest[name] or newest[name] < first - ONE_DAY:
                 marks[name] = wholes[name]
-        failures.update(self._cambista_extend(server, marks, failures, goal, changes))
+        more_failures, unread = self._cambista_extend(server, marks, failures, goal, changes)
+        failures.update(more_failures)
         for name in asked:
             if name not in failures:
                 failures.update(self._cambista_stale(name, published.get(name)))
@@ -117,13 +122,16 @@ class CambistaRun(models.Model):
             self.cambista_since = ", ".join(f"{name} {day}" for name, day in marks.items())
             self._cambista_note_marks(any(day > goal for day in marks.values()))
         self._cambista_tell_changes(changes)
-        return failures
+        return failures, unread
 
     def _cambista_extend(self, server, marks, failures, goal, changes):
-        """Writes a portion of the days before the marks and moves these. Returns further failures."""
+        """Writes a portion of the days before the marks and moves these.
+
+        Returns further failures, and the currencies for which it has no time.
+        """
         names = [name for name, day in marks.items() if day > goal and name not in failures]
         if self._cambista_seconds() > SECONDS_BEFORE_OLDER_DAYS:
-            return {}
+            return {}, names
         days = timedelta(days=max(1, ROWS_OF_A_PORTION // max(1, len(names))))
         spans = {}
         for name in names:
@@ -133,7 +141,7 @@ class CambistaRun(models.Model):
         for name, changed in self._cambista_write(rates).items():
             changes[name] += changed
         marks.update(wholes)
-        return more_failures
+        return more_failures, [name for name in names if name not in {**wholes, **more_failures}]
 
     def _cambista_prepare(self):
         """Deletes what was written for another currency of the company. Returns a sentence as _cambista_fault."""
