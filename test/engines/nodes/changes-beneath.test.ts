@@ -17,9 +17,12 @@ import { selectRates } from '../../../src/store/rates/rates.ts'
 import type { ReadDb } from '../../../src/store/tables.ts'
 import { ensureCatalogue } from '../../../src/sync/catalogue.ts'
 import { addDays, dayNumber, isoDate } from '../../../src/values/dates.ts'
+import { figure, scaled } from '../../faults/scale.ts'
 import { openNode } from '../../support/postgres/database.ts'
 import { createPostgresSchema, queryOnce } from '../../support/postgres/server.ts'
 import { createMemoryBank } from '../../support/rates/memory-bank.ts'
+import { createRandom, type Random } from '../../support/rates/random-bank.ts'
+import { SEED } from '../../support/seed.ts'
 import { fixedClock } from '../../support/temporary.ts'
 
 const FIRST = '2025-12-20'
@@ -42,6 +45,17 @@ const REVISION_UPDATES = [
   `update rate_revisions set old_stored_at = 5 where rate_date = '${CHANGED}'`,
   `delete from rate_revisions where rate_date = '${CHANGED}'`,
 ]
+
+/** Tables with sums, and the types of their columns. */
+const TABLES: Record<string, Record<string, 'number' | 'text'>> = {
+  rates: { series_id: 'number', rate_date: 'text', value: 'text', rounded_to: 'number' },
+  rate_revisions: {
+    ...{ series_id: 'number', rate_date: 'text', kind: 'text', old_value: 'text', old_stored_at: 'number' },
+    ...{ new_value: 'text', replaced_at: 'text' },
+  },
+  rate_sums: { part: 'text', row_count: 'number', first_sum: 'number', second_sum: 'number' },
+}
+const RANDOM_UPDATES = scaled({ short: 40, long: 1000 })
 
 /** A store with two values of each day, the second one a correction. */
 async function openStore(t: Parameters<typeof openNode>[0]) {
@@ -129,4 +143,76 @@ for (const update of REVISION_UPDATES) {
     const select = (trx: ReadDb) => selectRevisions(trx, { seriesId: 1 })
     await assert.rejects(read(select, 1), { code: 'unavailable' })
   })
+}
+
+test(`${RANDOM_UPDATES} random updates: no answer is another number`, async (t) => {
+  const { url, node, instant } = await openStore(t)
+  const random = createRandom(SEED)
+  const truth = await readValues(node)
+  const past = await readValues(node, instant)
+  const revisions = await listRevisions(node)
+  const names = Object.keys(TABLES)
+  for (const name of names) await queryOnce(url, `create table copy_of_${name} as select * from ${name}`)
+  const counts = { refused: 0, unchanged: 0, named: 0 }
+  for (let count = 0; count < RANDOM_UPDATES; count++) {
+    const name = random.item(names)
+    const [column, type] = random.item(Object.entries(TABLES[name] ?? {}))
+    const update = await randomUpdate(url, random, { name, column, type })
+    const isDone = await queryOnce(url, update).then(
+      () => true,
+      () => false,
+    )
+    if (!isDone) {
+      counts.refused += 1
+      continue
+    }
+    const isNamed = [
+      comparison(await readValues(node), truth, update),
+      comparison(await readValues(node, instant), past, update),
+      await listRevisions(node).then(
+        (list) => assert.deepEqual(list, revisions, update),
+        () => true,
+      ),
+    ].includes(true)
+    counts[isNamed ? 'named' : 'unchanged'] += 1
+    const restored = names.map((one) => `delete from ${one}; insert into ${one} select * from copy_of_${one}`)
+    await queryOnce(url, restored.join('; '))
+  }
+  for (const [kind, count] of Object.entries(counts)) figure(t, kind, count)
+  assert.ok(counts.named > RANDOM_UPDATES / 3, JSON.stringify(counts))
+})
+
+type Values = Awaited<ReturnType<typeof readValues>>
+
+/** Returns true if some values are holes instead. */
+function comparison(now: Values, truth: Values, update: string): boolean {
+  for (const [day, value] of now.values) assert.ok(now.isHole(day) || value === truth.values.get(day), update)
+  const gone = [...truth.values.keys()].filter((day) => !now.values.has(day))
+  for (const day of gone) assert.ok(now.isHole(day), `${update}: ${day} lacks a value in silence`)
+  return gone.length > 0 || [...truth.values.keys()].some((day) => now.isHole(day))
+}
+
+function listRevisions({ db }: Engine) {
+  return createRevisionReader(db)((trx: ReadDb) => selectRevisions(trx, { seriesId: 1 }), 1)
+}
+
+/** Changes one sign of a text, or adds to a number, in one row of series 1. */
+async function randomUpdate(
+  url: string,
+  random: Random,
+  { name, column, type }: { name: string; column: string; type: 'number' | 'text' },
+): Promise<string> {
+  const rows = await queryOnce(
+    url,
+    `select ctid, ${column} as old from ${name} where series_id = 1 order by ctid`,
+  )
+  const { ctid, old } = random.item(rows as { ctid: string; old: string | number | null }[])
+  const text = String(old ?? '')
+  const at = random.int(0, Math.max(0, text.length - 1))
+  const sign = random.item([...'0123456789-.x '])
+  const changed =
+    type === 'text'
+      ? `'${text.slice(0, at)}${sign}${text.slice(at + 1)}'`
+      : String(Number(old ?? 0) + random.item([-1, 1, 2, 1024]))
+  return `update ${name} set ${column} = ${changed} where ctid = '${ctid}'`
 }
