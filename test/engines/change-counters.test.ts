@@ -3,13 +3,16 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { type Compilable, DummyDriver } from 'kysely'
 import { type ChangedParts, watchDatabase } from '../../src/domain/operations/database-watch.ts'
 import { readAsset } from '../../src/runtime/assets.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { atomically, engineSql } from '../../src/store/engine.ts'
 import { raiseRevision } from '../../src/store/meta.ts'
 import { findCounters, pendingCounters, WATCHED_TABLES } from '../../src/store/postgres/change-counters.ts'
-import { rawQuery } from '../../src/store/postgres/raw-query.ts'
+import { postgresSql } from '../../src/store/postgres/engine-sql.ts'
+import { createKysely } from '../../src/store/postgres/queries.ts'
+import { type RawStatement, raw, rawQuery, type TableName } from '../../src/store/postgres/raw-query.ts'
 import type { WriteDb } from '../../src/store/tables.ts'
 import { stoppedTimer } from '../support/events/timer.ts'
 import { openNode } from '../support/postgres/database.ts'
@@ -100,6 +103,20 @@ const CHANGES: Record<string, Manner> = {
       .where(key(table) as 'hash', '=', String(id))
       .execute(),
   'raw delete': (db, table, id) => rawQuery(db, `Delete From ${table} where ${isRow(table, id)}`),
+  'raw delete that names its table': (db, table, id) =>
+    rawQuery(db, `delete from ${table} where ${isRow(table, id)}`, [], table as TableName),
+  'Kysely update in a CTE': (db, table, id) =>
+    db
+      .with('changed', (cte) =>
+        cte
+          .updateTable(table as 'tokens')
+          .set({ [column(table)]: 'done' })
+          .where(key(table) as 'hash', '=', String(id))
+          .returning(key(table) as 'id'),
+      )
+      .selectFrom('changed')
+      .selectAll()
+      .execute(),
   'a statement with a comment': (db, table, id) =>
     rawQuery(db, `delete /* now */ from ${table} where ${isRow(table, id)} -- a row`),
   'a block of PL/pgSQL': (db, table, id) =>
@@ -210,30 +227,82 @@ test('an upload raises `turn` alone, so that it never waits for the row of `meta
   const [before, polled] = [await revision(), await other.poll()]
   await atomically(db, async (trx) => {
     await engineSql(trx).allocateIds(trx, 1)
-    await rawQuery(trx, `insert ${insertText('documents', 1)}`)
-    await rawQuery(trx, `insert ${insertText('hook_messages', 1)}`)
+    for (const table of ['documents', 'hook_messages'] as const)
+      await rawQuery(trx, `insert ${insertText(table, 1)}`, [], table)
   })
   assert.equal(await revision(), before)
   assert.notEqual((await other.poll()).documents, polled.documents)
 })
 
+const kysely = createKysely(() => new DummyDriver(), postgresSql)
+const counters = (query: Compilable) => pendingCounters(findCounters(query.compile().query))
+
 test('statements that change no cached column raise nothing', () => {
+  const tokens = kysely.selectFrom('tokens')
+  for (const query of [
+    tokens.selectAll().forUpdate(),
+    kysely.selectFrom('documents').select('id').forUpdate('documents').skipLocked(),
+    kysely
+      .updateTable('tokens')
+      .set((of) => ({ used: of('used', '+', 5) }))
+      .where('id', '=', 1),
+    kysely.updateTable('api_keys').set({ last_used_at: AT }).where('id', '=', 1),
+    kysely
+      .insertInto('events')
+      .columns(['at'])
+      .expression(kysely.selectFrom('documents').select('created_at')),
+    kysely.deleteFrom('login_links').where('token_id', 'in', tokens.select('id')),
+  ]) {
+    assert.deepEqual(counters(query), [], query.compile().sql)
+  }
+  const many = Array.from({ length: 500 }, (_, id) => ({ id, name: 'a' }))
+  assert.deepEqual(counters(kysely.insertInto('documents').values(many as never)), ['documents_revision'])
+  const both = kysely.updateTable('tokens').set((of) => ({ used: of('used', '+', 5), revoked_at: AT }))
+  assert.deepEqual(counters(both), ['access_revision'])
+})
+
+test('a text, a name and a comment that look like a write raise nothing, and an odd schema hides none', () => {
+  const select = kysely.selectFrom('meta')
+  for (const query of [
+    select.select('epoch as delete from tokens'),
+    select.select('epoch as --'),
+    kysely.updateTable('meta').set({ epoch: raw<string>(`'delete from hooks' /* update tokens */`) }),
+  ]) {
+    assert.deepEqual(counters(query), [], query.compile().sql)
+  }
+  const update = kysely.withSchema('an-office').updateTable('tokens').set({ revoked_at: AT })
+  assert.deepEqual(counters(update), ['access_revision'])
+  assert.deepEqual(
+    counters(
+      kysely
+        .with('one', () => update.returning('id'))
+        .selectFrom('one')
+        .selectAll(),
+    ),
+    ['access_revision'],
+  )
+})
+
+test('a raw statement raises the counter of the table that it names, or all unless it changes no rows', () => {
+  const rawCounters = (text: string, writes?: TableName) =>
+    pendingCounters(findCounters({ ...raw(text).toOperationNode(), writes } as RawStatement))
   for (const text of [
-    'select * from "tokens" for update',
-    'select 1 from documents for update of documents skip locked',
-    'update "tokens" set "used" = "used" + $1 where "id" = $2',
-    'update "api_keys" set "last_used_at" = $1 where "id" = $2',
-    'insert into "events" select 1 from "documents"',
-    "update document_order set turn = turn + 1 returning (select pg_get_serial_sequence('documents', 'id'))",
-    'delete from "login_links" where "token_id" in (select "id" from "tokens")',
+    "select 'delete from tokens' -- update hooks",
+    'set local lock_timeout = 200',
+    'show search_path',
     'create table tokens (id int)',
   ]) {
-    assert.deepEqual(pendingCounters(findCounters(text)), [], text)
+    assert.deepEqual(rawCounters(text), [], text)
   }
-  const many = `insert into "documents" ("id", "name") values ${Array(500).fill('($1, $2)').join(', ')}`
-  assert.deepEqual(pendingCounters(findCounters(many)), ['documents_revision'])
-  const both = 'update "tokens" set "used" = $1, "revoked_at" = $2 where "id" = $3'
-  assert.deepEqual(pendingCounters(findCounters(both)), ['access_revision'])
+  assert.deepEqual(rawCounters('update hooks set events = $1', 'hooks'), ['documents_revision'])
+  assert.deepEqual(rawCounters('delete from leases', 'leases'), [])
+  for (const text of [
+    'update leases set fence = 1',
+    'select 1; delete from tokens',
+    'call f()',
+    '(select 1)',
+  ])
+    assert.deepEqual(rawCounters(text), ['access_revision', 'documents_revision'], text)
 })
 
 test('each table is watched, or listed as one whose rows other nodes do not cache by these counters', () => {

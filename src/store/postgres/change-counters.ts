@@ -1,6 +1,9 @@
-// Finds the change counters that a statement raises, from its text. Nodes poll them, and cache the rows of some tables.
-// A statement that cannot be read raises all counters. A needless raise costs a query; a missed one would leave a
+// Finds the change counters that a statement raises, from Kysely's tree. Nodes poll them, and cache the rows of some
+// tables. A statement of another kind raises all counters. A needless raise costs a query; a missed one would leave a
 // revoked token valid on other nodes. Compatible engines have no triggers that wait for the commit.
+
+import type { ColumnNode, OperationNode, RootOperationNode, TableNode, WithNode } from 'kysely'
+import type { RawStatement } from './raw-query.ts'
 
 export type Counter = 'access_revision' | 'documents_revision'
 /** In the order of a reading of the lineage (lineage.ts). Statements raise and return `data_revision` and `turn` themselves. */
@@ -24,27 +27,23 @@ export const WATCHED_TABLES: Readonly<Record<string, Counter>> = {
 }
 
 const ALL: readonly Counter[] = ['access_revision', 'documents_revision']
-const WRITES =
-  /\b(?:insert\s+into|update|delete\s+from|merge\s+into)\s+(?:only\s+)?(?:"?\w+"?\s*\.\s*)?"?(\w+)/gi
-// A comment may separate the words of a write, and a block or a procedure may write to any table.
-const UNREADABLE = /--|\/\*|\bu&"|\b(?:call|copy|execute|truncate)\b|(?:^|;)\s*do\b/i
+// By table, and for `meta` by column.
+const COUNTERS: Readonly<Record<string, CounterName>> = {
+  ...WATCHED_TABLES,
+  document_order: 'turn',
+  data_revision: 'data_revision',
+}
 // Columns that no node caches; uploads and a task of every minute write them, each alone.
-const UNCACHED = /\bupdate "\w+" set "(?:last_used_at|used)" = (?:"\w+" \+ )?\$\d+ where\b/g
-const ALLOCATES_IDS = /^update document_order set turn = turn \+ 1\b/
-const RAISES_REVISION =
-  /^update "meta" set "data_revision" = "data_revision" \+ \$1 returning "data_revision"$/
-// Parameters make it a single statement, and VALUES cannot write to another table. The scan of 500 rows takes 0.3 ms.
-const INSERTS_VALUES = /^insert into "(\w+)" \([^()]*\) values \(\$1\b/
+const UNCACHED: readonly string[] = ['last_used_at', 'used']
+// A raw statement that names no table, and changes no rows if it begins with one of these words.
+const CHANGES_NO_ROWS = /^\s*(?:select|set|show|begin|commit|rollback|create|alter|drop|analyze)\b[^;]*$/i
 
 /** Finds the counters of the tables that a statement may write to. */
-export function findCounters(text: string): Written {
-  const [, onlyTable] = INSERTS_VALUES.exec(text) ?? []
-  if (onlyTable !== undefined) return tableCounters([onlyTable])
-  if (ALLOCATES_IDS.test(text)) return new Set(['turn'])
-  if (RAISES_REVISION.test(text)) return new Set(['data_revision'])
-  if (UNREADABLE.test(text)) return new Set(ALL)
-  const writes = text.replaceAll(UNCACHED, '').matchAll(WRITES)
-  return tableCounters(Array.from(writes, ([, table = '']) => table.toLowerCase()))
+export function findCounters(query: OperationNode): Written {
+  const { with: clause } = query as { with?: WithNode }
+  const statements = [query, ...(clause?.expressions.map(({ expression }) => expression) ?? [])]
+  const names = statements.flatMap((one) => writtenNames(one as RootOperationNode))
+  return new Set(names.flatMap((name) => (name === undefined ? ALL : (COUNTERS[name] ?? []))))
 }
 
 /** Returns the counters to raise before a commit. Nodes poll the sum of `turn` and `documents_revision`. */
@@ -76,6 +75,20 @@ export function wentBack(now: CounterValues, before: CounterValues): boolean {
   return COUNTER_NAMES.some((name) => (now[name] ?? Infinity) < (before[name] ?? 0))
 }
 
-function tableCounters(tables: readonly string[]): Written {
-  return new Set(tables.flatMap((table) => WATCHED_TABLES[table] ?? []))
+/** Returns keys of COUNTERS; undefined: the statement may write to any table. */
+function writtenNames(query: RootOperationNode): (string | undefined)[] {
+  if (query.kind === 'SelectQueryNode') return []
+  if (query.kind === 'InsertQueryNode') return [tableName(query.into)]
+  if (query.kind === 'DeleteQueryNode') return query.from.froms.map(tableName)
+  if (query.kind === 'UpdateQueryNode') {
+    const columns = query.updates?.map(({ column }) => (column as ColumnNode).column.name) ?? []
+    const cached = columns.filter((name) => !UNCACHED.includes(name))
+    return cached.map((name) => (name === 'data_revision' ? name : tableName(query.table)))
+  }
+  const { writes, sqlFragments = [] } = query as Partial<RawStatement>
+  return writes === undefined && CHANGES_NO_ROWS.test(sqlFragments.join()) ? [] : [writes]
+}
+
+function tableName(node: OperationNode | undefined): string | undefined {
+  return (node as Partial<TableNode> | undefined)?.table?.identifier?.name
 }

@@ -44,7 +44,7 @@ export class PostgresDriver implements Driver {
         throw toDatabaseError(error)
       }),
     )
-    return new Connection(client, (text) => this.#statementOf(text), pool)
+    return new Connection(client, (query) => this.#statementOf(query), pool)
   }
 
   async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
@@ -71,12 +71,12 @@ export class PostgresDriver implements Driver {
 
   // Lists of any length make any number of texts: long texts, and those beyond MAX_STATEMENTS, are sent without a name.
   // Each name is the hash of its text: behind a pooler, nodes prepare statements on the same connection.
-  #statementOf(text: string): Statement {
+  #statementOf({ sql: text, query }: CompiledQuery): Statement {
     const cachedStatement = this.#statements.get(text)
     if (cachedStatement) return cachedStatement
     const isUnnamed = text.length > MAX_NAMED_LENGTH || this.#statements.size >= MAX_STATEMENTS
     const name = isUnnamed ? undefined : `s${hash('sha256', text)}`.slice(0, NAME_LENGTH)
-    const statement = { name, written: findCounters(text) }
+    const statement = { name, written: findCounters(query) }
     if (isUnnamed) return statement
     this.#statements.set(text, statement)
     return statement
@@ -85,13 +85,13 @@ export class PostgresDriver implements Driver {
 
 class Connection implements DatabaseConnection {
   readonly #client: PoolClient
-  readonly #statementOf: (text: string) => Statement
+  readonly #statementOf: (query: CompiledQuery) => Statement
   readonly #pool: Pool
   #written: Set<CounterName> | undefined // by this transaction; undefined outside of one
   #counters: CounterValues = {} // after this transaction
   #lost: unknown
 
-  constructor(client: PoolClient, statementOf: (text: string) => Statement, pool: Pool) {
+  constructor(client: PoolClient, statementOf: (query: CompiledQuery) => Statement, pool: Pool) {
     this.#client = client
     this.#statementOf = statementOf
     this.#pool = pool
@@ -129,8 +129,9 @@ class Connection implements DatabaseConnection {
     if (this.#lost === undefined) await this.#send('rollback')
   }
 
-  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const { name, written } = this.#statementOf(sql)
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const { sql, parameters } = query
+    const { name, written } = this.#statementOf(query)
     const send = () => this.#rows<R>(sql, parameters, name)
     if (this.#written) {
       for (const one of written) this.#written.add(one)

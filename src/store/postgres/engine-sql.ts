@@ -51,6 +51,7 @@ export const postgresSql: EngineSql = {
         on conflict (series_id, rate_date) do update
           set value = excluded.value, rounded_to = excluded.rounded_to, stored_at = excluded.stored_at`,
       [sent, storedAt],
+      'rates',
     )
     return Number(numAffectedRows)
   },
@@ -66,6 +67,7 @@ export const postgresSql: EngineSql = {
             first_sum = (stored.first_sum + excluded.first_sum) % 4294967296,
             second_sum = (stored.second_sum + excluded.second_sum) % 4294967296`,
       [sent, revision],
+      'rate_sums',
     )
   },
   async storedAtRuns(db, seriesId) {
@@ -88,6 +90,7 @@ export const postgresSql: EngineSql = {
         select (value ->> 0)::bigint, $2::text, value ->> 1, value ->> 2
         from json_array_elements($1::json) as covered (value)`,
       [sent, kind],
+      'coverage',
     )
     return Number(numAffectedRows)
   },
@@ -119,6 +122,7 @@ export const postgresSql: EngineSql = {
         join providers on code = provider
         on conflict (provider_id) do update set cron = excluded.cron, next_run = excluded.next_run`,
       [JSON.stringify(rows)],
+      'scheduler',
     )
   },
   // RETURNING runs under the row lock, so ids are allocated in commit order.
@@ -132,6 +136,7 @@ export const postgresSql: EngineSql = {
          from (select pg_get_serial_sequence('documents', 'id')::regclass as name) as ids
        ) as last`,
       [count],
+      'document_order',
     )
     const first = (rows[0]?.last ?? 0) - count + 1
     return Array.from({ length: count }, (_, at) => first + at)

@@ -32,6 +32,7 @@ export async function takeLease(
        where leases.expires_at < clock_timestamp()
      returning fence`,
     [name, holder],
+    'leases',
   )
   const fence = rows[0]?.fence
   if (fence === undefined) return undefined
@@ -47,6 +48,7 @@ export async function takeLease(
         db,
         `update leases set expires_at = ${ends} where ${mine}`,
         values,
+        'leases',
       )
       if (numAffectedRows === 0n) lossController.abort(takeoverError(name))
       else lastRenewal = sendTime
@@ -75,7 +77,12 @@ export async function takeLease(
     async release() {
       clearInterval(timer)
       await renewing
-      const expiry = rawQuery(db, `update leases set expires_at = clock_timestamp() where ${mine}`, values)
+      const expiry = rawQuery(
+        db,
+        `update leases set expires_at = clock_timestamp() where ${mine}`,
+        values,
+        'leases',
+      )
       await expiry.catch(() => {}) // after an error it expires
     },
   }

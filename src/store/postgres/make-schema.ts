@@ -124,7 +124,7 @@ async function clearSchemaHash(
 ): Promise<void> {
   const own = schemaText(migrations)
   if (hash === null || schema !== own.version || schemaHash(own) !== null) return
-  await rawQuery(db, 'update meta set schema_hash = null')
+  await rawQuery(db, 'update meta set schema_hash = null', [], 'meta')
 }
 
 /** Selects tables of a schema without leases: those of another program. */

@@ -2,7 +2,7 @@
 
 import { AppError, errorCode } from '../../../runtime/errors.ts'
 import type { WriteDb } from '../../tables.ts'
-import { rawQuery } from '../raw-query.ts'
+import { rawQuery, type TableName } from '../raw-query.ts'
 
 const NOT_A_TEXT = /^PG_(22P05|22021)$/
 
@@ -19,6 +19,7 @@ export async function copyRows(
       db,
       `insert into ${table} (${names}) select ${names} from json_populate_recordset(null::${table}, $1::json)`,
       [JSON.stringify(rows.map(withBytesAsText))],
+      table as TableName,
     )
   } catch (error) {
     if (!NOT_A_TEXT.test(errorCode(error))) throw error

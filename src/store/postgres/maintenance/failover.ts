@@ -34,6 +34,7 @@ export async function recordServer(
     `update meta set timeline = coalesce(timeline, $1), server_id = coalesce(server_id, $2)
      where ${timeline} is not distinct from $1::int and ${serverId} is not distinct from $2::text`,
     [server.timeline ?? null, server.serverId ?? null],
+    'meta',
   )
 }
 

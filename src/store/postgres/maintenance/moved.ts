@@ -42,6 +42,7 @@ export async function completeMove(db: WriteDb, url: string, end: MoveEnd, lock:
         ...[epoch, meta.data_revision, meta.record_from, meta.coverage_from],
         ...[meta.invoice_reader, meta.unread_before, meta.indicator_revision, meta.indicator_instant],
       ],
+      'meta',
     )
   }
   try {

@@ -73,10 +73,16 @@ export async function renewRows(
        generation = $2, timeline = $3, server_id = $4,
        contents_listed_at = null -- the next collection lists the contents that no document names`,
     [epoch, newGeneration, server.timeline ?? null, server.serverId ?? null],
+    'meta',
   )
   const gap = await findGap(trx)
   if (gap) {
-    await rawQuery(trx, 'insert into record_gaps (gap_from, gap_to) values ($1, $2)', [gap.from, gap.to])
+    await rawQuery(
+      trx,
+      'insert into record_gaps (gap_from, gap_to) values ($1, $2)',
+      [gap.from, gap.to],
+      'record_gaps',
+    )
     await insertLoss(trx, gap)
   }
   // Holders cannot write with a raised fence, even if their process still runs, and take the lease anew.
@@ -84,15 +90,19 @@ export async function renewRows(
     trx,
     `update leases set fence = fence + ${more}, expires_at = least(expires_at, clock_timestamp())
      where name <> 'migrate'`,
+    [],
+    'leases',
   )
   await rawQuery(
     trx,
     `delete from removed_objects as removed using contents
      where contents.object = removed.object or (contents.object is null and contents.sha256 = removed.object)`,
+    [],
+    'removed_objects',
   )
   // The restored rows may include used links, closed sessions and links of documents that were lost.
-  for (const table of ['login_links', 'page_tickets', 'page_sessions', 'upload_links'])
-    await rawQuery(trx, `delete from ${table}`)
+  for (const table of ['login_links', 'page_tickets', 'page_sessions', 'upload_links'] as const)
+    await rawQuery(trx, `delete from ${table}`, [], table)
   const ids: Record<string, number> = {}
   const counted = new Set(tablesWithCounters())
   for (const { table, lastId, highest } of await selectSequences(trx)) {
@@ -110,6 +120,8 @@ async function pauseRestoredMailboxes(trx: WriteDb): Promise<void> {
     `update mailboxes set paused_at = to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
        pause_reason = 'restore'
      where paused_at is null and deleted_at is null`,
+    [],
+    'mailboxes',
   )
 }
 
