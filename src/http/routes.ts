@@ -37,29 +37,29 @@ export const ROUTES = {
   // Rates
   'GET /api/v1/providers': ['key', 'List providers'],
   'GET /api/v1/series': ['key', 'List series'],
-  ...tableRoutes('/api/v1/series/{series_id}/history', 'History of one series'),
+  ...tableRoutes('url-key', '/api/v1/series/{series_id}/history', 'History of one series'),
   'GET /api/v1/rates/latest': ['url-key', 'Current rate of a pair'],
-  ...tableRoutes('/api/v1/rates', 'Rates of one day'),
-  ...tableRoutes('/api/v1/convert', 'Convert an amount'),
+  ...tableRoutes('url-key', '/api/v1/rates', 'Rates of one day'),
+  ...tableRoutes('url-key', '/api/v1/convert', 'Convert an amount'),
   'GET /api/v1/convert/statement': ['key', 'Statement of a conversion'],
   'POST /api/v1/convert/batch': ['key', 'Convert many amounts'],
   'GET /api/v1/export': ['key', 'Export all values'],
   'GET /api/v1/export.csv': ['key', 'Export all values: CSV'],
   'GET /api/v1/export.ndjson': ['key', 'Export all values: NDJSON'],
-  ...tableRoutes('/api/v1/history', 'History of a pair'),
+  ...tableRoutes('url-key', '/api/v1/history', 'History of a pair'),
   'GET /api/v1/history.ledger': ['url-key', 'Prices for ledger and hledger'],
   'GET /api/v1/history.beancount': ['url-key', 'Prices for beancount'],
   'GET /api/v1/revisions': ['key', 'List corrected values'],
 
   // Indicators: other series of the bank, and counter rates
-  ...tableRoutes('/api/v1/indicators', 'List indicators'),
+  ...tableRoutes('url-key', '/api/v1/indicators', 'List indicators'),
   'GET /api/v1/indicators/runs': ['key', 'List indicator runs'],
   'GET /api/v1/indicators/{code}/latest': ['url-key', 'Latest value of an indicator'],
-  ...tableRoutes('/api/v1/indicators/{code}/history', 'History of an indicator'),
+  ...tableRoutes('url-key', '/api/v1/indicators/{code}/history', 'History of an indicator'),
   'GET /api/v1/indicators/export': ['key', 'Export all indicators'],
   'GET /api/v1/indicators/export.csv': ['key', 'Export all indicators: CSV'],
   'GET /api/v1/indicators/export.ndjson': ['key', 'Export all indicators: NDJSON'],
-  ...tableRoutes('/api/v1/ventanilla', 'Counter rates by entity'),
+  ...tableRoutes('url-key', '/api/v1/ventanilla', 'Counter rates by entity'),
 
   // State of the server, for its operator and for probes
   'GET /api/v1/health': ['key', 'Health of the server'],
@@ -263,13 +263,14 @@ export function routeEntry<M extends Method>(
 
 /** Routes of a table: by Accept, and in two paths for one form each. */
 function tableRoutes<P extends string>(
+  permission: Permission,
   path: P,
   purpose: string,
 ): Record<`GET ${P}` | `GET ${P}.csv` | `GET ${P}.ndjson`, RouteEntry> {
   const routes: Record<string, RouteEntry> = {
-    [`GET ${path}`]: ['url-key', purpose],
-    [`GET ${path}.csv`]: ['url-key', `${purpose}: CSV`],
-    [`GET ${path}.ndjson`]: ['url-key', `${purpose}: NDJSON`],
+    [`GET ${path}`]: [permission, purpose],
+    [`GET ${path}.csv`]: [permission, `${purpose}: CSV`],
+    [`GET ${path}.ndjson`]: [permission, `${purpose}: NDJSON`],
   }
   return routes as ReturnType<typeof tableRoutes<P>>
 }

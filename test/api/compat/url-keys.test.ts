@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ROUTES } from '../../../src/http/routes.ts'
 import { exchangeRaw } from '../../support/raw-requests.ts'
 import { readAllPaths } from '../openapi/description.ts'
 import { addKey } from './asmx.ts'
@@ -29,6 +30,11 @@ const INDICATORS = [
 const OPEN = [...READS, '/history.ledger', '/history.beancount', ...INDICATORS].map(
   (path) => `/api/v1${path}`,
 )
+
+test('the routes that accept a key in the URL are those of this list', () => {
+  const routes = Object.entries(ROUTES).filter(([, [permission]]) => permission === 'url-key')
+  assert.deepEqual(routes.map(([route]) => route).sort(), OPEN.map((path) => `GET ${path}`).sort())
+})
 
 const examplePath = (path: string) => path.replace(/\{\w*id\}/, '1').replace(/\{\w+\}/g, 'x')
 
