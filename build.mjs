@@ -20,6 +20,7 @@ import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { brotliCompressSync } from 'node:zlib'
 import { bundleMailReader, bundleProgram } from './src/bundle.mjs'
+import { ROUTES } from './src/http/routes.ts'
 import { archivePapers, PRINTED } from './src/packaging/archive.mjs'
 import { packageFolders, thirdPartyLicenses } from './src/packaging/licenses.mjs'
 import { MACHINES, missingPackages, runnerWords, stripCommand } from './src/packaging/machines.mjs'
@@ -104,7 +105,7 @@ const chunks = [...(await bundleProgram()), await bundleMailReader()]
 for (const chunk of chunks) fs.writeFileSync(join(code, chunk.name), chunk.code)
 const page = join(work, 'page')
 fs.mkdirSync(page)
-const pageInputs = await bundlePage(page)
+const pageInputs = await bundlePage(page, ROUTES)
 const inputs = [...chunks.flatMap((chunk) => chunk.inputs), ...pageInputs]
 const licenses = runOrStop(() => thirdPartyLicenses(packageFolders(inputs)))
 const texts = Object.fromEntries(PACKED_TEXTS.map((name) => [name, fs.readFileSync(name)]))

@@ -27,6 +27,7 @@ import { createUploadTurns, type UploadLimits } from './http/documents/uploads/r
 import { requireRealAddresses } from './http/listener/networks.ts'
 import { type ServerOptions, startServer } from './http/server.ts'
 import { createWaiting } from './http/waiting.ts'
+import type { PageBundler } from './http/web/assets.ts'
 import type { OpinionRequest } from './providers/opinion-source.ts'
 import type { Provider, ProviderSettings } from './providers/provider.ts'
 import { type Log, logFailures } from './runtime/log.ts'
@@ -71,6 +72,7 @@ export type AppConfig = ServerOptions &
     ballast?: boolean | undefined
     log: Log
     providers: readonly Provider[]
+    bundlePage?: PageBundler | undefined
     /** Aborts a start that waits for its database. */
     stop?: AbortSignal
     /** Resolves when the upgrade is confirmed: until then the server only reads. Undefined: there was no upgrade. */
@@ -162,7 +164,8 @@ async function openApp(
   const app: Parts = { store, memory, documents, syncs }
   const work = createWork(start, app)
   store.database.start(async ({ data, access, documents: hasDocuments }) => {
-    if (store.takeRenewal()) work.tidy() // not before queries are allowed again
+    if (store.renewal.isNew) work.tidy() // not before queries are allowed again
+    store.renewal.isNew = false
     if (hasDocuments) documents.hooks.wake()
     if (hasDocuments) await documents.announceCommits()
     if (data) await memory.cache.refresh()
@@ -204,19 +207,19 @@ function closeLater<P extends { close(): unknown }>({ parts }: Start, part: P): 
   return parts.adopt(part, async (one) => void (await one.close()))
 }
 
-/** Opens the database. `engine` rejects writes while the app only reads; `takeRenewal` is true once after a renewal. */
+/** Opens the database. `engine` rejects writes while the app only reads; `renewal` is for `work`. */
 async function openStore(start: Start) {
   const { config, onlyReads } = start
   const { clock, patienceMs, leaseTimes, repeatPoll } = start.overrides
   const { probation, providers, dataDir } = config
-  let isRenewed = false
+  const renewal = { isNew: false }
   const onBallast = () => logBallast(dataDir, config.log)
   const options = {
     ...{ server: true, onlyReads, onBallast, clock, patienceMs, leaseTimes },
     onUpgrade: (upgrade: Upgrade) => config.log.warn('database upgraded', upgrade),
-    onRenewal(renewal: LineageRenewal) {
-      logRenewal(renewal, config.log)
-      isRenewed = true
+    onRenewal(facts: LineageRenewal) {
+      logRenewal(facts, config.log)
+      renewal.isNew = true
     },
     // The schema of a shared database is never put back, so an upgrade does not migrate it.
     migrate: config.migrate !== false && probation === undefined,
@@ -230,13 +233,8 @@ async function openStore(start: Start) {
   const reason = onlyReads ? 'full-disk' : probation && 'probation'
   const guard = reason && guardWrites(unguarded.db, reason)
   return {
-    ...{ unguarded, database, guard, onBallast, log: database.quiet(config.log) },
+    ...{ unguarded, database, guard, onBallast, renewal, log: database.quiet(config.log) },
     engine: guard ? { ...unguarded, db: guard.db } : unguarded,
-    takeRenewal() {
-      const wasRenewed = isRenewed
-      isRenewed = false
-      return wasRenewed
-    },
   }
 }
 
@@ -319,15 +317,15 @@ async function openServer(
   const { engine, database, log } = store
   const { clock, reads } = engine
   const { cache, past, keyring } = memory
-  const { providers, limits, backfillFrom, secondOpinion } = config
+  const { providers, limits, backfillFrom, secondOpinion, bundlePage } = config
   const findHistoryStart = providerFloor(backfillFrom)
   const { scheduler, backups, historyProgress: reading } = syncs
   const deps = {
-    ...{ engine, database, keyring, scheduler, backups, log, defects: config.log, onlyReads },
+    ...{ engine, database, keyring, scheduler, backups, log, defects: config.log },
     rates: { cache, past, indicators: createIndicatorReader(reads, indicatorOrigin(providers)) },
     health: { clock, providers, findHistoryStart, reading, hasSecondOpinion: !!secondOpinion },
     documents: documents.served,
-    samples: () => samples.current,
+    ...{ samples: () => samples.current, onlyReads, bundlePage },
   }
   const server = closeLater(start, await startServer(deps, config))
   const readDollarAhead = async () => {

@@ -29,6 +29,7 @@ import {
 import { databaseOpener } from './cli/storage/data-dir.ts'
 import { refuseWithoutRegion, storageConfig } from './cli/storage/storage-options.ts'
 import { isJournal } from './cli/terminal-log.ts'
+import { ROUTES } from './http/routes.ts'
 import { PROVIDERS } from './providers/list.ts'
 import type { Provider } from './providers/provider.ts'
 import { AppError, errorCode, errorReason } from './runtime/errors.ts'
@@ -55,6 +56,7 @@ export async function main(providers: readonly Provider[] = PROVIDERS): Promise<
   const exitCode = await run(process.argv.slice(2), {
     env: process.env,
     providers,
+    bundlePage,
     settingsFile: SETTINGS_FILE,
     out: writeResult,
     err: (text) => process.stderr.write(text),
@@ -65,6 +67,13 @@ export async function main(providers: readonly Provider[] = PROVIDERS): Promise<
     stop: stop.signal,
   })
   process.exitCode ??= exitCode
+}
+
+/** Bundles the page of a checkout. No literal names the bundler, so that the executable does not contain it. */
+async function bundlePage(): Promise<string> {
+  const bundler = new URL('web/bundle.mjs', import.meta.url).href
+  const { bundledPage }: { bundledPage(routes: typeof ROUTES): Promise<string> } = await import(bundler)
+  return bundledPage(ROUTES)
 }
 
 /** Writes to stdout. For a full disk its stream reports no error after a part of a text. */

@@ -5,11 +5,11 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { writeBundle } from './support/bundle-page.ts'
 import { temporaryDirectory } from './support/temporary.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const PROGRAM = join(ROOT, 'src/bundle.mjs')
-const PAGE = join(ROOT, 'src/web/bundle.mjs')
 const LICENSES = join(ROOT, 'src/packaging/licenses.mjs')
 const { packageFolders, licenseText, thirdPartyLicenses }: Licenses = await import(LICENSES)
 const ALLOWED: Record<string, string> = {
@@ -194,10 +194,9 @@ test('no lock file records a host', () => {
 /** Returns the folders of all packages that the program and the page in the executable have code of. */
 async function bundledFolders(t: TestContext): Promise<string[]> {
   const { bundleProgram, bundleMailReader }: Bundler = await import(PROGRAM)
-  const { bundlePage }: { bundlePage(folder: string): Promise<string[]> } = await import(PAGE)
   const chunks = [...(await bundleProgram()), await bundleMailReader()]
   const inputs = chunks.flatMap((chunk) => chunk.inputs)
-  return packageFolders([...inputs, ...(await bundlePage(temporaryDirectory(t)))])
+  return packageFolders([...inputs, ...(await writeBundle(temporaryDirectory(t)))])
 }
 
 /** Returns a folder with nothing but a package.json. */

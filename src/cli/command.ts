@@ -1,6 +1,7 @@
 // Type of a command: name, options and function. Its texts are in help.txt.
 
 import type { Readable } from 'node:stream'
+import type { PageBundler } from '../http/web/assets.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { StorageConfig } from '../store/storage-config.ts'
 import { NOT_PRINTED } from '../values/clean-text.ts'
@@ -15,6 +16,7 @@ export type Terminal = {
   env: Environment
   /** Sources of rates. Tests pass fakes, so that none requests a real host. */
   providers: readonly Provider[]
+  bundlePage?: PageBundler | undefined
   /** Path of the settings of this machine's service; undefined: none is read. */
   settingsFile?: string
   /** Results. */

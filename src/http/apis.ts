@@ -43,7 +43,7 @@ import { ratesApi } from './rates/rates-api.ts'
 import { type MetricsSnapshot, metricsSnapshotOf } from './status/metrics-snapshot.ts'
 import { descriptionApi, statusApi } from './status/status-api.ts'
 import { cachedTotals } from './status/totals.ts'
-import { pageAssetsApi } from './web/assets.ts'
+import { type PageBundler, pageAssetsApi } from './web/assets.ts'
 import { createOpenPage } from './web/open-page.ts'
 import { pageApi } from './web/page-api.ts'
 import type { Organization } from './web/sign-in.ts'
@@ -69,6 +69,7 @@ export type ServerParts = {
   samples: () => Samples | undefined
   /** True on a full disk. */
   onlyReads: boolean
+  bundlePage: PageBundler | undefined
   /** Omits failures while the database is away (`DatabaseState.quiet`); `defects` logs all. */
   log: Log
   defects: Log
@@ -164,7 +165,7 @@ export function createApis(
   const linksApi = uploadLinksApi({ links, uploads, keyring, names })
   const own: Api[] = [status, page.api, rates.api, documents.api, linksApi]
   const all = async () => [...own, ...(await Promise.all(late.map(({ load }) => load()))).flat()]
-  const apis = [...own, descriptionApi(all), pageAssetsApi(names, openPage)]
+  const apis = [...own, descriptionApi(all), pageAssetsApi(names, openPage, parts.bundlePage)]
   const { caches } = rates
   const readMetrics = metricsSnapshotOf({
     ...{ db: reads, database, cache, caches, health, scheduler, backups },

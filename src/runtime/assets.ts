@@ -42,14 +42,15 @@ export function packedAsset(name: string): Uint8Array | undefined {
 }
 
 /** Returns the files of the web page by name, compressed with gzip. A checkout bundles them at the first call. */
-export async function pageFiles(): Promise<ReadonlyMap<string, Uint8Array>> {
+export async function pageFiles(
+  bundlePage?: () => Promise<string>,
+): Promise<ReadonlyMap<string, Uint8Array>> {
   if (isSea()) {
     const names = getAssetKeys().filter((name) => name.startsWith(PACKED_PAGE))
     return new Map(names.map((name) => [name.slice(PACKED_PAGE.length), new Uint8Array(getRawAsset(name))]))
   }
-  const bundler = new URL('../web/bundle.mjs', import.meta.url).href // no literal, so that the executable does not contain it
-  const { bundledPage }: { bundledPage(): Promise<string> } = await import(bundler)
-  const folder = await bundledPage()
+  if (!bundlePage) throw new TypeError('this server has no bundler of the page')
+  const folder = await bundlePage()
   return new Map(readdirSync(folder).map((name) => [name, readFileSync(`${folder}/${name}`)]))
 }
 

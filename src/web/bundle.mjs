@@ -8,7 +8,6 @@ import { gzipSync } from 'node:zlib'
 import reference from '@scalar/fastify-api-reference'
 import * as esbuild from 'esbuild'
 import fastify from 'fastify'
-import { ROUTES } from '../http/routes.ts'
 import { docsPages } from './docs/pages.ts'
 
 const HERE = import.meta.dirname
@@ -19,17 +18,18 @@ const OTHER_LINES_AND_SCALES =
   /^\t\(paths\.(?:stepped|bars|spline) *= \w+\);\n|sc\.distr (?:== [34]|>= 3)(?: && sc\.log == \d+)? \? \w+(?:[XY]|Splits|Filt) : /gm
 // Guides of /docs, a topic of the manual.
 const GUIDES = { en: join(ROOT, 'src/manual/guides.md'), es: join(ROOT, 'src/manual/es/guides.md') }
-// Operations that the reference lists.
-const ROUTES_FILE = join(ROOT, 'src/http/routes.ts')
 const CACHE = join(ROOT, 'node_modules/.cache/cambista')
 
-/** Returns the folder with the bundle of the present sources, and bundles them if it does not exist. */
-export async function bundledPage() {
-  const folder = join(CACHE, `page-${sourcesHash()}`)
+/**
+ * Returns the folder with the bundle of the present sources, and bundles them if it does not exist. `routes`: operations
+ * that the reference lists.
+ */
+export async function bundledPage(routes) {
+  const folder = join(CACHE, `page-${sourcesHash(routes)}`)
   if (fs.existsSync(folder)) return folder
   fs.mkdirSync(CACHE, { recursive: true })
   const temporary = fs.mkdtempSync(join(CACHE, 'making-page-'))
-  await bundlePage(temporary)
+  await bundlePage(temporary, routes)
   try {
     fs.renameSync(temporary, folder)
   } catch (error) {
@@ -40,7 +40,7 @@ export async function bundledPage() {
 }
 
 /** Writes the bundle into a folder. @returns the paths of its sources */
-export async function bundlePage(folder) {
+export async function bundlePage(folder, routes) {
   const { version } = JSON.parse(fs.readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const options = {
     absWorkingDir: ROOT,
@@ -99,7 +99,7 @@ export async function bundlePage(folder) {
     .replace('{shell.js}', shell)
     .replace(/\{([\w-]+\.\w+)\}/g, (_, source) => fileName(source))
   const [en, es] = [GUIDES.en, GUIDES.es].map((path) => fs.readFileSync(path, 'utf8'))
-  const docs = docsPages({ en, es }, ROUTES, fileName)
+  const docs = docsPages({ en, es }, routes, fileName)
   for (const [name, text] of Object.entries({ 'page.html': page, ...docs })) pack(join(folder, name), text)
   return [...Object.keys(app.metafile.inputs), ...Object.keys(boot.metafile.inputs)]
 }
@@ -213,15 +213,14 @@ function pack(path, contents) {
   )
 }
 
-function sourcesHash() {
-  const hash = createHash('sha256')
+function sourcesHash(routes) {
+  const hash = createHash('sha256').update(JSON.stringify(routes))
   const sources = fs.readdirSync(HERE, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
   const paths = sources.map(({ parentPath, name }) => join(parentPath, name))
   for (const path of [
     ...paths.sort(),
     ...['package.json', 'package-lock.json'].map((name) => join(ROOT, name)),
     ...Object.values(GUIDES),
-    ROUTES_FILE,
   ]) {
     hash
       .update(`${path.slice(ROOT.length)}\0`)

@@ -18,6 +18,7 @@ import { ensureHookKey } from '../../src/store/hooks/key.ts'
 import type { LeaseTimes } from '../../src/store/postgres/lease.ts'
 import type { SyncResult } from '../../src/sync/run.ts'
 import type { IsoDate } from '../../src/values/dates.ts'
+import { bundlePage } from './bundle-page.ts'
 import { TEST_PROVIDERS } from './providers.ts'
 import { fixedClock, openTestDatabase, postgres, type TestClock, temporaryDirectory } from './temporary.ts'
 
@@ -132,6 +133,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
       maxAttempts: options.maxAttempts ?? 5,
       log: createLog({ level: 'debug', format: 'json', write: (text) => logLines.push(text) }),
       providers: options.providers ?? TEST_PROVIDERS,
+      bundlePage,
     },
     {
       clock: clock.read,

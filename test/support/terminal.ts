@@ -7,6 +7,7 @@ import type { Terminal } from '../../src/cli/command.ts'
 import { run } from '../../src/main.ts'
 import type { Provider } from '../../src/providers/provider.ts'
 import { ensureHookKey } from '../../src/store/hooks/key.ts'
+import { bundlePage } from './bundle-page.ts'
 import { TEST_PROVIDERS } from './providers.ts'
 import { postgres } from './temporary.ts'
 
@@ -39,6 +40,7 @@ export function startCommand(
       if (!/^(data directory|database): |^cambista: --data-dir .* is ignored/.test(text)) printed.err += text
     },
     providers,
+    bundlePage,
     interactive: false,
     stop: stop.signal,
   })

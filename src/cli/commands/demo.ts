@@ -90,6 +90,7 @@ export const demo = command({
       maxAttempts: 5,
       log,
       providers: [DEMO_BANK],
+      bundlePage: terminal.bundlePage,
     })
     parts.defer(() => app.close())
     const words = TEXTS[messageLanguage(terminal.env)]

@@ -47,16 +47,22 @@ const HTML_HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
 }
 
+/** Bundles the page of a checkout, and returns its folder. */
+export type PageBundler = () => Promise<string>
 type HtmlPath = '/' | '/docs' | '/docs/es' | '/docs/reference' | '/docs/es/reference'
 /** `unpacked`: shared by all answers to clients without gzip; absent before the first of them. */
 type PageFile = { packed: Uint8Array; tag: string; unpacked?: Promise<Uint8Array> }
 
 /** API of `/` and its files, without authentication. In an open network `html` of `/` has the attribute data-open. */
-export function pageAssetsApi(names: HostNames, openPage: Pick<OpenPage, 'isOpen'>): Api {
+export function pageAssetsApi(
+  names: HostNames,
+  openPage: Pick<OpenPage, 'isOpen'>,
+  bundlePage: PageBundler | undefined,
+): Api {
   const checkHost = ownHostGuard(names)
   let files: Promise<ReadonlyMap<string, PageFile>> | undefined // read at the first request
   const fileNamed = async (name: string) => {
-    files ??= readFiles()
+    files ??= readFiles(bundlePage)
     // The next line throws.
     files.catch(() => {
       files = undefined // the next client tries again
@@ -123,8 +129,8 @@ function contentPolicy(styles: string, more: readonly string[]): string {
   return [...allowed, ...more].join('; ')
 }
 
-async function readFiles(): Promise<ReadonlyMap<string, PageFile>> {
-  const files = new Map(await pageFiles())
+async function readFiles(bundlePage: PageBundler | undefined): Promise<ReadonlyMap<string, PageFile>> {
+  const files = new Map(await pageFiles(bundlePage))
   const page = files.get(PAGE)
   if (page) {
     const html = gunzipSync(page).toString()

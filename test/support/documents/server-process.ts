@@ -4,6 +4,7 @@ import { startApp } from '../../../src/app.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { ensureHookKey } from '../../../src/store/hooks/key.ts'
 import type { LeaseTimes } from '../../../src/store/postgres/lease.ts'
+import { bundlePage } from '../bundle-page.ts'
 import { TEST_PROVIDERS } from '../providers.ts'
 import { createRandom } from '../rates/random-bank.ts'
 
@@ -60,6 +61,7 @@ const app = await startApp(
     keepEvents: 36_500,
     maxAttempts: 4,
     providers: TEST_PROVIDERS,
+    bundlePage,
     log: createLog({ level: 'warn', format: 'text', write: (text) => process.stderr.write(text) }),
   },
   {

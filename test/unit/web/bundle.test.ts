@@ -5,16 +5,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
+import { writeBundle } from '../../support/bundle-page.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 
-const BUNDLER = join(import.meta.dirname, '../../../src/web/bundle.mjs')
 // On the wire, with headers.
 const SHELL_BYTES = 51_200
 const FIRST_SCREEN_BYTES = 73_728
 const VIEW_BYTES = 14_336
 const HEADER_BYTES = 420
-
-const { bundlePage }: { bundlePage(folder: string): Promise<string[]> } = await import(BUNDLER)
 
 function readFiles(folder: string): Map<string, Buffer> {
   return new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]))
@@ -22,7 +20,7 @@ function readFiles(folder: string): Map<string, Buffer> {
 
 test(`the shell has at most ${SHELL_BYTES} bytes, and ${FIRST_SCREEN_BYTES} with the chart`, async (t) => {
   const folder = temporaryDirectory(t)
-  await bundlePage(folder)
+  await writeBundle(folder)
   const files = [...readFiles(folder)]
   const html = gunzipSync(readFileSync(join(folder, 'page.html'))).toString()
   const isOfShell = (name: string) =>
@@ -38,7 +36,7 @@ test(`the shell has at most ${SHELL_BYTES} bytes, and ${FIRST_SCREEN_BYTES} with
 
 test(`each other script has at most ${VIEW_BYTES} bytes`, async (t) => {
   const folder = temporaryDirectory(t)
-  await bundlePage(folder)
+  await writeBundle(folder)
   const html = gunzipSync(readFileSync(join(folder, 'page.html'))).toString()
   const others = [...readFiles(folder)].filter(
     ([name]) =>
@@ -52,14 +50,14 @@ test(`each other script has at most ${VIEW_BYTES} bytes`, async (t) => {
 
 test('bundlePage writes the same bytes into each folder', async (t) => {
   const [first, second] = [temporaryDirectory(t), temporaryDirectory(t)]
-  await bundlePage(first)
-  await bundlePage(second)
+  await writeBundle(first)
+  await writeBundle(second)
   assert.deepEqual(readFiles(first), readFiles(second))
 })
 
 test('the bundle writes no markup, evaluates no text and has no URL of another host', async (t) => {
   const folder = temporaryDirectory(t)
-  const inputs = await bundlePage(folder)
+  const inputs = await writeBundle(folder)
   const own = inputs.filter((path) => path.startsWith('src/web/')).map((path) => readFileSync(path, 'utf8'))
   assert.ok(own.length > 30)
   for (const text of own)

@@ -75,6 +75,7 @@ export const serve = command({
       maxAttempts: options['max-attempts'],
       log,
       providers: terminal.providers,
+      bundlePage: terminal.bundlePage,
       stop: terminal.stop,
       probation: probationFile === undefined ? undefined : confirmed.promise,
     }).catch((error: unknown) => {
