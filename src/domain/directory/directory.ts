@@ -12,6 +12,7 @@ import {
   selectCompanies,
 } from '../../store/directory/companies.ts'
 import { findOwner, insertOwner, type OwnerRow } from '../../store/directory/owners.ts'
+import { lockForUpdate } from '../../store/directory/parties.ts'
 import { atomically } from '../../store/engine.ts'
 import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import { quotaText } from '../../values/sizes.ts'
@@ -179,6 +180,24 @@ export async function requireCompany(db: ReadDb, id: number): Promise<CompanyRow
   if (!company)
     throw new AppError('not-found', `there is no company ${id}`, { advice: { about: 'companies' } })
   return company
+}
+
+/**
+ * Locks an agent or owner, which cannot move to another company before the commit. `companyId` null: any company.
+ * @throws AppError `not-found` without it, `conflict` for one of another company
+ */
+export async function requireParty(
+  trx: WriteDb,
+  kind: 'agent' | 'owner',
+  id: number,
+  companyId: number | null,
+): Promise<void> {
+  const table = `${kind}s` as const
+  await lockForUpdate(trx, table, [id])
+  const row = await (kind === 'agent' ? findAgent(trx, id) : findOwner(trx, id))
+  if (!row) throw new AppError('not-found', `there is no ${kind} ${id}`, { advice: { about: table } })
+  if (companyId !== null && row.company_id !== null && row.company_id !== companyId)
+    throw new AppError('conflict', `${kind} ${id} is of company ${row.company_id}, not ${companyId}`)
 }
 
 /**

@@ -2,13 +2,11 @@
 // server (decisions 5.3).
 
 import { AppError } from '../../runtime/errors.ts'
-import { findAgent } from '../../store/directory/agents.ts'
-import { lockForUpdate } from '../../store/directory/parties.ts'
 import { atomically } from '../../store/engine.ts'
 import { type HookRow, insertHook, selectHooks, updateHook } from '../../store/hooks/hooks.ts'
 import { updateMessagesDue } from '../../store/hooks/messages.ts'
 import type { WriteDb } from '../../store/tables.ts'
-import { requireCompany } from '../directory/directory.ts'
+import { requireCompany, requireParty } from '../directory/directory.ts'
 import type { HookEvent } from './queued-events.ts'
 import { makeHookSecret, seal, signingSecrets } from './seal.ts'
 
@@ -98,12 +96,5 @@ export function confirmHook(db: WriteDb, id: number, now: string): Promise<void>
 
 async function checkParties(db: WriteDb, { company_id, agent_id }: NewHook): Promise<void> {
   if (company_id !== null) await requireCompany(db, company_id)
-  if (agent_id === null) return
-  await lockForUpdate(db, 'agents', [agent_id]) // so that the agent cannot move to another company before the commit
-  const agent = await findAgent(db, agent_id)
-  if (!agent)
-    throw new AppError('not-found', `there is no agent ${agent_id}`, { advice: { about: 'agents' } })
-  if (company_id !== null && agent.company_id !== company_id) {
-    throw new AppError('conflict', `agent ${agent_id} is of company ${agent.company_id}, not ${company_id}`)
-  }
+  if (agent_id !== null) await requireParty(db, 'agent', agent_id, company_id)
 }

@@ -2,9 +2,6 @@
 // can direct connections of the server.
 
 import { AppError } from '../../runtime/errors.ts'
-import { findAgent } from '../../store/directory/agents.ts'
-import { findOwner } from '../../store/directory/owners.ts'
-import { lockForUpdate } from '../../store/directory/parties.ts'
 import { atomically } from '../../store/engine.ts'
 import {
   addMailCounts,
@@ -22,7 +19,7 @@ import { clearMailPositions, deleteMailMessage, type MailMessage } from '../../s
 import { deleteRefusals, insertRefusal, type MailRefusal } from '../../store/mail/refusals.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import { currentDay, type IsoDate } from '../../values/dates.ts'
-import { requireCompany } from '../directory/directory.ts'
+import { requireCompany, requireParty } from '../directory/directory.ts'
 import type { RoundFailureCode } from './round-failure.ts'
 import { readsSameFolder, settingsError } from './settings.ts'
 
@@ -240,19 +237,6 @@ async function checkParties(
   { company_id, agent_id, owner_id }: Pick<MailboxSettings, 'company_id' | 'agent_id' | 'owner_id'>,
 ): Promise<void> {
   await requireCompany(trx, company_id)
-  // Locked, so that they cannot move to another company before the commit.
-  await lockForUpdate(trx, 'agents', [agent_id])
-  await lockForUpdate(trx, 'owners', [owner_id])
-  const agent = await findAgent(trx, agent_id)
-  if (!agent)
-    throw new AppError('not-found', `there is no agent ${agent_id}`, { advice: { about: 'agents' } })
-  if (agent.company_id !== company_id) {
-    throw new AppError('conflict', `agent ${agent_id} is of company ${agent.company_id}, not ${company_id}`)
-  }
-  const owner = await findOwner(trx, owner_id)
-  if (!owner)
-    throw new AppError('not-found', `there is no owner ${owner_id}`, { advice: { about: 'owners' } })
-  if (owner.company_id !== null && owner.company_id !== company_id) {
-    throw new AppError('conflict', `owner ${owner_id} is of company ${owner.company_id}, not ${company_id}`)
-  }
+  await requireParty(trx, 'agent', agent_id, company_id)
+  await requireParty(trx, 'owner', owner_id, company_id)
 }
