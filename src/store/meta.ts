@@ -1,5 +1,6 @@
 // The data revision: a number that rises with every transaction that changes rates or the catalogue.
 
+import { invariantError } from './invariant.ts'
 import type { ReadDb, Row, WriteDb } from './tables.ts'
 
 export async function selectMeta(db: ReadDb): Promise<{ revision: number; epoch: string }> {
@@ -22,6 +23,11 @@ export async function raiseRevision(db: WriteDb, at?: Date): Promise<number> {
     .returning('data_revision')
     .executeTakeFirstOrThrow()
   const revision = row.data_revision
-  if (at) await db.updateTable('record_end').set({ recorded_at: at.getTime(), revision }).execute()
+  if (at) {
+    const query = db.updateTable('record_end').set({ recorded_at: at.getTime(), revision })
+    const { numUpdatedRows } = await query.executeTakeFirstOrThrow()
+    if (numUpdatedRows !== 1n)
+      throw invariantError('Counter', `revision ${revision} is not in the change log`)
+  }
   return revision
 }

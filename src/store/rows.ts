@@ -2,6 +2,7 @@
 
 import type { Insertable } from 'kysely'
 import { splitBatches } from './batches.ts'
+import { invariantError } from './invariant.ts'
 import type { ReadDb, Tables, WriteDb } from './tables.ts'
 
 const AT_ONCE = 500 // SQLite takes at most 32,766 parameters
@@ -15,7 +16,15 @@ export async function insertBatches<Name extends keyof Tables>(
 ): Promise<void> {
   for (const some of splitBatches(rows, AT_ONCE)) {
     const query = db.insertInto(table).values(some as never)
-    await (skipExisting ? query.onConflict((on) => on.doNothing()) : query).execute()
+    if (skipExisting) await query.onConflict((on) => on.doNothing()).execute()
+    else {
+      const { numInsertedOrUpdatedRows } = await query.executeTakeFirstOrThrow()
+      if (numInsertedOrUpdatedRows !== BigInt(some.length))
+        throw invariantError(
+          'Insert',
+          `stored ${numInsertedOrUpdatedRows} of ${some.length} rows of ${table}`,
+        )
+    }
   }
 }
 

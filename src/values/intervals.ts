@@ -46,6 +46,11 @@ export function difference(set: readonly Interval[], other: readonly Interval[])
   return other.filter((one) => !ownKeys.has(intervalKey(one))).reduce(subtractInterval, rest)
 }
 
+/** Returns whether intervals are a set: ascending, and no day in two of them. */
+export function isDaySet(intervals: readonly Interval[]): boolean {
+  return intervals.every(({ from, to }, at) => from <= to && (intervals[at - 1]?.to ?? '') < from)
+}
+
 /** Returns the days within the bounds that are not in the set. */
 export function findGaps(set: readonly Interval[], within: Interval): Interval[] {
   let gaps: Interval[] = within.from <= within.to ? [within] : []

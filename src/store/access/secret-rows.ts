@@ -3,6 +3,7 @@
 import type { IsoDate } from '../../values/dates.ts'
 import { splitBatches } from '../batches.ts'
 import { engineSql } from '../engine.ts'
+import { invariantError } from '../invariant.ts'
 import type { Row, WriteDb } from '../tables.ts'
 
 const TABLES = ['api_keys', 'tokens', 'former_secrets'] as const
@@ -17,7 +18,9 @@ export async function replaceHash(
   const current = db.selectFrom(table).select(['hash', 'last_used_at']).where('id', '=', id)
   const before = await engineSql(db).lockRows(current, 'update', [table]).executeTakeFirstOrThrow()
   const values = { hash: next.hash, expires_at: next.expiresAt, last_used_at: null }
-  await db.updateTable(table).set(values).where('id', '=', id).execute()
+  const update = db.updateTable(table).set(values).where('id', '=', id)
+  const { numUpdatedRows } = await update.executeTakeFirstOrThrow()
+  if (numUpdatedRows !== 1n) throw invariantError('Secret', `row ${id} of ${table} keeps its hash`)
   return before
 }
 

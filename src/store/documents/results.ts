@@ -1,6 +1,7 @@
 // Results of documents: JSON that a worker returns with its outcome. A table of their own leaves the rows of documents
 // small, for every list reads those.
 
+import { invariantError } from '../invariant.ts'
 import type { ReadDb, WriteDb } from '../tables.ts'
 
 /** Replaces the result of a document; null: none. Returns by how many bytes it grew. */
@@ -12,7 +13,10 @@ export async function replaceResult(
   const sizes = await deleteResults(trx, [documentId])
   const size = result === null ? 0 : Buffer.byteLength(result)
   if (result !== null) {
-    await trx.insertInto('document_results').values({ document_id: documentId, result, size }).execute()
+    const query = trx.insertInto('document_results').values({ document_id: documentId, result, size })
+    const { numInsertedOrUpdatedRows } = await query.executeTakeFirstOrThrow()
+    if (numInsertedOrUpdatedRows !== 1n)
+      throw invariantError('Claim', `the result of document ${documentId} is not stored`)
   }
   return size - (sizes.get(documentId) ?? 0)
 }

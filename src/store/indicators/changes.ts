@@ -1,7 +1,8 @@
 // Changes of indicators, their values and their covered days. A start does not load this file: runs and commands use it.
 
-import { difference, type Interval } from '../../values/intervals.ts'
+import { difference, type Interval, isDaySet } from '../../values/intervals.ts'
 import { splitBatches } from '../batches.ts'
+import { invariantError } from '../invariant.ts'
 import { insertBatches } from '../rows.ts'
 import type { ReadDb, Row, WriteDb } from '../tables.ts'
 import { type StoredIndicator, toStoredIndicator } from './indicators.ts'
@@ -101,6 +102,7 @@ export async function replaceIndicatorCoverage(
   code: string,
   { before, after, at }: { before: readonly Interval[]; after: readonly Interval[]; at: number },
 ): Promise<void> {
+  if (!isDaySet(after)) throw invariantError('IndicatorRun', `the covered days of ${code} are not in order`)
   const changes = [
     ...difference(after, before).map((days) => ({ kind: 'added' as const, days })),
     ...difference(before, after).map((days) => ({ kind: 'removed' as const, days })),

@@ -2,6 +2,7 @@
 
 import type { Insertable } from 'kysely'
 import { engineSql } from '../engine.ts'
+import { invariantError } from '../invariant.ts'
 import { hasRow } from '../rows.ts'
 import type { PauseReason, ReadDb, Row, Tables, WriteDb } from '../tables.ts'
 
@@ -113,11 +114,12 @@ export async function addMailCounts(
   id: number,
   { taken = 0, refused = 0 }: Partial<Pick<MailboxRow, 'taken' | 'refused'>>,
 ): Promise<void> {
-  await db
+  const { numUpdatedRows } = await db
     .updateTable('mailboxes')
     .set((of) => ({ taken: of('taken', '+', taken), refused: of('refused', '+', refused) }))
     .where('id', '=', id)
-    .execute()
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows !== 1n) throw invariantError('Sum', `a mail is missing in mailbox ${id}`)
 }
 
 /** Deletes a mailbox and its mails, without its documents, inside a transaction. Returns whether it existed. */

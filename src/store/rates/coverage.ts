@@ -1,6 +1,6 @@
 // Coverage: the days of each series that were queried and validly answered (decisions 2.6).
 
-import { difference, type Interval } from '../../values/intervals.ts'
+import { difference, type Interval, isDaySet } from '../../values/intervals.ts'
 import { engineSql } from '../engine.ts'
 import { invariantError } from '../invariant.ts'
 import type { CoverageKind, ReadDb, WriteDb } from '../tables.ts'
@@ -41,6 +41,7 @@ export async function replaceCoverage(
   at: number,
 ): Promise<void> {
   if (coverage.size === 0) return
+  if (!coverage.values().every(isDaySet)) throw invariantError('SyncRun', 'covered days are not in order')
   const ids = [...coverage.keys()]
   if (kind === 'answered') {
     await insertCoverageChanges(db, at, diffCoverage(await selectCoverage(db, kind, ids), coverage))

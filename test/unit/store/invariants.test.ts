@@ -4,16 +4,24 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { replaceHash } from '../../../src/store/access/secret-rows.ts'
+import type { BlobFolder } from '../../../src/store/blobs/folder.ts'
 import { deleteDocuments, selectDocuments } from '../../../src/store/documents/documents.ts'
+import { replaceResult } from '../../../src/store/documents/results.ts'
 import { findCompanyUsage } from '../../../src/store/documents/usage.ts'
 import { atomically } from '../../../src/store/engine.ts'
+import { replaceIndicatorCoverage } from '../../../src/store/indicators/changes.ts'
 import type { StateMachine } from '../../../src/store/invariant.ts'
-import { replaceCoverage } from '../../../src/store/rates/coverage.ts'
+import { addMailCounts } from '../../../src/store/mail/mailboxes.ts'
+import { raiseRevision } from '../../../src/store/meta.ts'
+import { replaceCoverage, selectCoverage } from '../../../src/store/rates/coverage.ts'
 import { selectRates, upsertRates } from '../../../src/store/rates/rates.ts'
 import { closeRun, insertRun, selectRuns, updateRun } from '../../../src/store/rates/sync-runs.ts'
+import { insertBatches } from '../../../src/store/rows.ts'
 import type { WriteDb } from '../../../src/store/tables.ts'
 import { ensureCatalogue } from '../../../src/sync/catalogue.ts'
 import { COMPANY, makeDirectory, openTestBlobs, storeTexts } from '../../support/company.ts'
+import { insertTestMailbox } from '../../support/mail/mailboxes.ts'
 import { createMemoryBank } from '../../support/rates/memory-bank.ts'
 import { fixedClock, temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
 
@@ -50,6 +58,58 @@ for (const [table, event, kind] of DROPPED_WRITES) {
         : storeTexts(db, blobs, ['two', 'three'])
     await assert.rejects(write, { name: `${kind}InvariantError` })
     assert.deepEqual(await state(), before)
+  })
+}
+
+type Ids = { documentId: number; keyId: number; mailboxId: number }
+type DroppedWrite = {
+  table: string
+  event: 'insert' | 'update'
+  kind: StateMachine
+  write(trx: WriteDb, ids: Ids): Promise<unknown>
+}
+
+const HASH = 'b'.repeat(64)
+const AT = `${DAY}T12:00:00.000Z`
+const MORE_DROPPED_WRITES: DroppedWrite[] = [
+  {
+    ...{ table: 'document_results', event: 'insert', kind: 'Claim' },
+    write: async (trx, { documentId }) => replaceResult(trx, documentId, '{}'),
+  },
+  {
+    ...{ table: 'api_keys', event: 'update', kind: 'Secret' },
+    write: (trx, { keyId }) => replaceHash(trx, 'api_keys', keyId, { hash: HASH, expiresAt: null }),
+  },
+  {
+    ...{ table: 'mailboxes', event: 'update', kind: 'Sum' },
+    write: (trx, { mailboxId }) => addMailCounts(trx, mailboxId, { taken: 1 }),
+  },
+  {
+    ...{ table: 'events', event: 'insert', kind: 'Insert' },
+    write: (trx) => insertBatches(trx, 'events', [{ at: AT, kind: 'done', via: 'cli', actor: 'ana' }]),
+  },
+  {
+    ...{ table: 'record_end', event: 'update', kind: 'Counter' },
+    write: (trx) => raiseRevision(trx, new Date(AT)),
+  },
+]
+
+for (const { table, event, kind, write } of MORE_DROPPED_WRITES) {
+  test(`a database that drops an ${event} of ${table} ends the transaction with ${kind}InvariantError`, async (t) => {
+    const dataDir = temporaryDirectory(t)
+    await makeDirectory(dataDir)
+    const db = temporaryDatabase(t, dataDir)
+    const ids = await insertRows(db, await openTestBlobs(dataDir))
+    const writeAndFail = async (trx: WriteDb) => {
+      await write(trx, ids)
+      throw new Error('it was written')
+    }
+    await assert.rejects(atomically(db, writeAndFail), /it was written/)
+    await dropWrites(db, table, event)
+    await assert.rejects(
+      atomically(db, (trx) => write(trx, ids)),
+      { name: `${kind}InvariantError` },
+    )
   })
 }
 
@@ -93,6 +153,34 @@ test('the result of a closed run is not overwritten', async (t) => {
   assert.deepEqual(await selectRuns(db, { limit: 10 }), [closedRun])
   assert.deepEqual(await selectRates(db, [1], { from: DAY, to: DAY }), [])
 })
+
+test('days that are not in order are not stored as covered', async (t) => {
+  const db = await openRates(t)
+  await db.insertInto('indicators').values({ code: '3541', provider_id: 1, added_at: 1 }).execute()
+  const days = (from: string, to: string) => ({ from: `2026-03-${from}`, to: `2026-03-${to}` })
+  for (const wrong of [
+    [days('05', '06'), days('01', '02')],
+    [days('01', '05'), days('05', '06')],
+    [days('02', '01')],
+  ]) {
+    const rates = replaceCoverage(db, 'answered', new Map([[1, wrong]]), 1)
+    await assert.rejects(rates, { name: 'SyncRunInvariantError' })
+    const indicator = replaceIndicatorCoverage(db, '3541', { before: [], after: wrong, at: 1 })
+    await assert.rejects(indicator, { name: 'IndicatorRunInvariantError' })
+  }
+  const right = [days('01', '02'), days('04', '04')]
+  await replaceCoverage(db, 'answered', new Map([[1, right]]), 1)
+  await replaceIndicatorCoverage(db, '3541', { before: [], after: right, at: 1 })
+  assert.deepEqual((await selectCoverage(db)).get(1), right)
+})
+
+/** Inserts a row that each of MORE_DROPPED_WRITES changes or refers to. */
+async function insertRows(db: WriteDb, blobs: BlobFolder): Promise<Ids> {
+  const [documentId = 0] = await storeTexts(db, blobs, ['one'])
+  const key = { name: 'excel', hash: 'a'.repeat(64), created_at: AT }
+  const { id: keyId } = await db.insertInto('api_keys').values(key).returning('id').executeTakeFirstOrThrow()
+  return { documentId, keyId, mailboxId: await insertTestMailbox(db) }
+}
 
 async function openRates(t: Parameters<typeof temporaryDatabase>[0]): Promise<WriteDb> {
   const db = temporaryDatabase(t)
