@@ -105,7 +105,10 @@ export async function insertDocuments(
   )
   if (rows.length !== documents.length)
     throw invariantError('Upload', `stored ${rows.length} of ${documents.length} documents`)
-  return rows.map(({ id }) => id).sort((one, other) => one - other)
+  const storedIds = rows.map(({ id }) => id).sort((one, other) => one - other)
+  if (ids && storedIds.at(-1) !== ids[documents.length - 1])
+    throw invariantError('Upload', `document ${ids[documents.length - 1]} has another id`)
+  return storedIds
 }
 
 const CONDITIONS = {

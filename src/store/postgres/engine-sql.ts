@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { errorCode } from '../../runtime/errors.ts'
 import type { IsoDate } from '../../values/dates.ts'
 import type { EngineSql, ScheduleRow, TransactionOptions } from '../engine.ts'
+import { invariantError } from '../invariant.ts'
 import type { WriteDb } from '../tables.ts'
 import { COMMIT_UNKNOWN, isOvertaken, notCommittedError } from './postgres-errors.ts'
 import { raw, rawQuery } from './raw-query.ts'
@@ -138,7 +139,9 @@ export const postgresSql: EngineSql = {
       [count],
       'document_order',
     )
-    const first = (rows[0]?.last ?? 0) - count + 1
+    const [row] = rows
+    if (!row) throw invariantError('Counter', 'document_order has no row, so ids have no order')
+    const first = row.last - count + 1
     return Array.from({ length: count }, (_, at) => first + at)
   },
   async raiseIdSequence(db, table, id) {

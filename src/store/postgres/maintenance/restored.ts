@@ -5,6 +5,7 @@ import { AppError } from '../../../runtime/errors.ts'
 import { insertLoss } from '../../documents/orphans.ts'
 import { atomically, type Lock } from '../../engine.ts'
 import { COUNTER_STEP, raiseCounter, tablesWithCounters } from '../../ids.ts'
+import { invariantError } from '../../invariant.ts'
 import type { WriteDb } from '../../tables.ts'
 import { LEASE_TIMES, takeLease } from '../lease.ts'
 import { findLineageSql, type ServerState, selectServer } from '../lineage.ts'
@@ -62,7 +63,8 @@ export async function renewRows(
 ): Promise<RenewedDatabase> {
   const epoch = makeEpoch()
   const { rows } = await rawQuery<{ generation: number }>(trx, 'select generation from meta for update')
-  const formerGeneration = rows[0]?.generation ?? 0
+  const formerGeneration = rows[0]?.generation
+  if (formerGeneration === undefined) throw invariantError('Counter', 'meta has no row, and so no generation')
   const newGeneration = Math.max(formerGeneration, generation) + 1
   const steps = newGeneration - formerGeneration
   const more = steps * COUNTER_STEP
