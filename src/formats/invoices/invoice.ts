@@ -5,13 +5,8 @@ import { cleanText } from '../../values/clean-text.ts'
 import { isIsoDate } from '../../values/dates.ts'
 import { canonicalDecimal } from '../../values/decimal.ts'
 import { createBase64Decoder } from '../json/base64.ts'
-import {
-  BAD_CHARACTER,
-  createElementReader,
-  type ElementReader,
-  type RawInvoice,
-  type RawValues,
-} from './elements.ts'
+import type { RawInvoice, RawValues } from './element-tree.ts'
+import { BAD_CHARACTER, createElementReader, type ElementReader } from './elements.ts'
 import { type ByteText, createByteText, type ValueDecoder } from './encoding.ts'
 import { type InvoiceField, type InvoiceKind, KINDS } from './kinds.ts'
 
