@@ -3,8 +3,8 @@
 // stream-json reads at most 500 MB/s, a fifth of sha256's speed. Also, it accepts invalid UTF-8 and keys of any length.
 
 import { notJson, unexpected } from './error.ts'
-import { createJsonNesting } from './nesting.ts'
-import { createStreamedString } from './stream.ts'
+import { createJsonNesting, type JsonNesting } from './nesting.ts'
+import { createStreamedString, type StreamedString } from './stream.ts'
 import { createJsonText } from './text.ts'
 import type { JsonScalar, TOO_LONG } from './value.ts'
 import { createJsonWord, startsWord } from './word.ts'
@@ -25,16 +25,6 @@ export type JsonListener = {
   endOfPieces(): void
   /** Returns true to pause; called after a plain value, an object, an array. */
   isBusy(): boolean
-}
-
-export type JsonScanner = {
-  /**
-   * Reads a chunk to its end, or until the listener is busy. Returns the index for `from` of the next call with this
-   * chunk. The bytes must be valid UTF-8. @throws AppError 'bad-request' for invalid JSON
-   */
-  push(chunk: Buffer, from?: number): number
-  /** Throws if the text may not end here. */
-  end(): void
 }
 
 /** Allocator for deep nesting; it may throw. */
@@ -62,148 +52,155 @@ for (const byte of Buffer.from(' \t\r\n')) IS_SPACE[byte] = 1
 const NOT_SKIPPED = 0
 
 export function createJsonScanner(listener: JsonListener, memory = HEAP): JsonScanner {
-  let state = VALUE
-  let before = 0 // bytes of earlier chunks
-  let markBytes = 0 // bytes of a byte order mark
-  let skippedDepth = NOT_SKIPPED // depth of the outermost skipped object or array
-  let maxBytes = 0 // limit for the current value
-  let isPaused = false
-  const nesting = createJsonNesting(memory.take, memory.free)
-  const text = createJsonText()
-  const word = createJsonWord()
-  const pieces = createStreamedString(listener.piece)
+  return new JsonScanner(listener, memory)
+}
 
-  const afterValue = () => {
-    state = nesting.depth() === 0 ? DONE : AFTER_VALUE
+export class JsonScanner {
+  readonly #listener: JsonListener
+  readonly #nesting: JsonNesting
+  readonly #text = createJsonText()
+  readonly #word = createJsonWord()
+  readonly #pieces: StreamedString
+  #state = VALUE
+  #before = 0 // bytes of earlier chunks
+  #markBytes = 0 // bytes of a byte order mark
+  #skippedDepth = NOT_SKIPPED // depth of the outermost skipped object or array
+  #maxBytes = 0 // limit for the current value
+  #isPaused = false
+
+  constructor(listener: JsonListener, memory: JsonMemory) {
+    this.#listener = listener
+    this.#nesting = createJsonNesting(memory.take, memory.free)
+    this.#pieces = createStreamedString(listener.piece)
   }
 
-  const open = (kind: 'object' | 'array') => {
-    nesting.push(kind === 'object')
-    state = kind === 'object' ? KEY_OR_END : VALUE_OR_END
-    if (skippedDepth === NOT_SKIPPED && !listener.open(kind)) skippedDepth = nesting.depth()
-  }
-
-  const close = () => {
-    const empty = state !== AFTER_VALUE
-    const kind = nesting.inObject() ? 'object' : 'array'
-    if (skippedDepth === nesting.depth()) skippedDepth = NOT_SKIPPED
-    nesting.pop()
-    afterValue()
-    if (skippedDepth !== NOT_SKIPPED) return
-    listener.close(kind, empty)
-    isPaused = listener.isBusy()
-  }
-
-  const startString = () => {
-    if (skippedDepth === NOT_SKIPPED && listener.wantsPieces()) {
-      state = IN_PIECES
-      return
+  /**
+   * Reads a chunk to its end, or until the listener is busy. Returns the index for `from` of the next call with this
+   * chunk. The bytes must be valid UTF-8. @throws AppError 'bad-request' for invalid JSON
+   */
+  push(chunk: Buffer, from = 0): number {
+    let at = from
+    this.#isPaused = false
+    while (at < chunk.length && !this.#isPaused) {
+      if (this.#state < IN_KEY) {
+        at = afterSpace(chunk, at)
+        if (at < chunk.length) this.#step(chunk[at] as number, this.#before + at)
+        if (this.#state !== IN_WORD && at < chunk.length) at++ // else it is the first byte of the word
+      } else if (this.#state === IN_WORD) at = this.#readWord(chunk, at)
+      else if (this.#state === IN_PIECES) at = this.#readPieces(chunk, at)
+      else at = this.#readText(chunk, at)
     }
-    state = IN_STRING
-    maxBytes = skippedDepth === NOT_SKIPPED ? listener.maxBytes() : 0
-    text.start(maxBytes)
+    if (at === chunk.length) this.#before += chunk.length
+    return at
   }
 
-  const startValue = (byte: number, at: number) => {
-    if (byte === 0x7b) return open('object')
-    if (byte === 0x5b) return open('array')
-    if (byte === QUOTE) return startString()
-    if (!startsWord(byte)) throw unexpected(byte, at)
-    state = IN_WORD
-    maxBytes = skippedDepth === NOT_SKIPPED ? listener.maxBytes() : 0
-    word.start(maxBytes)
-  }
-
-  const startKey = () => {
-    state = IN_KEY
-    text.start(skippedDepth === NOT_SKIPPED ? KEY_BYTES : 0)
+  /** Throws if the text may not end here. */
+  end(): void {
+    if (this.#state === IN_WORD) this.#endWord(this.#before)
+    if (this.#before === this.#markBytes) throw notJson('nothing but the end', this.#before)
+    if (this.#state !== DONE) throw notJson('unexpected end', this.#before)
   }
 
   /** Processes a byte between the values, other than white space. */
-  const step = (byte: number, at: number) => {
-    if (at === markBytes && byte === BYTE_ORDER_MARK[at]) {
-      markBytes++
-      return
-    }
-    if (state === VALUE) return startValue(byte, at)
-    if (state === VALUE_OR_END) return byte === 0x5d ? close() : startValue(byte, at)
-    if ((state === KEY || state === KEY_OR_END) && byte === QUOTE) return startKey()
-    if (state === KEY_OR_END && byte === 0x7d) return close()
-    if (state === COLON && byte === 0x3a) {
-      state = VALUE
-      return
-    }
-    if (state === AFTER_VALUE) {
-      const inObject = nesting.inObject()
-      if (byte === (inObject ? 0x7d : 0x5d)) return close()
-      if (byte === 0x2c) {
-        state = inObject ? KEY : VALUE
-        return
-      }
-    }
-    throw unexpected(byte, at)
+  #step(byte: number, at: number) {
+    const state = this.#state
+    if (at === this.#markBytes && byte === BYTE_ORDER_MARK[at]) this.#markBytes++
+    else if (state === VALUE) this.#startValue(byte, at)
+    else if (state === VALUE_OR_END) byte === 0x5d ? this.#close() : this.#startValue(byte, at)
+    else if ((state === KEY || state === KEY_OR_END) && byte === QUOTE) this.#startKey()
+    else if (state === KEY_OR_END && byte === 0x7d) this.#close()
+    else if (state === COLON && byte === 0x3a) this.#state = VALUE
+    else if (state === AFTER_VALUE && byte === (this.#nesting.inObject() ? 0x7d : 0x5d)) this.#close()
+    else if (state === AFTER_VALUE && byte === 0x2c) this.#state = this.#nesting.inObject() ? KEY : VALUE
+    else throw unexpected(byte, at)
   }
 
-  const readText = (chunk: Buffer, from: number): number => {
-    const at = text.read(chunk, from, before)
-    if (!text.isClosed()) return at
-    if (state === IN_KEY) {
-      state = COLON
-      if (skippedDepth === NOT_SKIPPED) listener.key(text.value())
+  #startValue(byte: number, at: number) {
+    if (byte === 0x7b) this.#open('object')
+    else if (byte === 0x5b) this.#open('array')
+    else if (byte === QUOTE) this.#startString()
+    else if (startsWord(byte)) {
+      this.#state = IN_WORD
+      this.#word.start(this.#limitValue())
+    } else throw unexpected(byte, at)
+  }
+
+  #open(kind: 'object' | 'array') {
+    this.#nesting.push(kind === 'object')
+    this.#state = kind === 'object' ? KEY_OR_END : VALUE_OR_END
+    if (this.#skippedDepth === NOT_SKIPPED && !this.#listener.open(kind))
+      this.#skippedDepth = this.#nesting.depth()
+  }
+
+  #close() {
+    const empty = this.#state !== AFTER_VALUE
+    const kind = this.#nesting.inObject() ? 'object' : 'array'
+    if (this.#skippedDepth === this.#nesting.depth()) this.#skippedDepth = NOT_SKIPPED
+    this.#nesting.pop()
+    this.#endValue()
+    if (this.#skippedDepth !== NOT_SKIPPED) return
+    this.#listener.close(kind, empty)
+    this.#isPaused = this.#listener.isBusy()
+  }
+
+  #startString() {
+    const isStreamed = this.#skippedDepth === NOT_SKIPPED && this.#listener.wantsPieces()
+    this.#state = isStreamed ? IN_PIECES : IN_STRING
+    if (!isStreamed) this.#text.start(this.#limitValue())
+  }
+
+  #limitValue() {
+    this.#maxBytes = this.#skippedDepth === NOT_SKIPPED ? this.#listener.maxBytes() : 0
+    return this.#maxBytes
+  }
+
+  #startKey() {
+    this.#state = IN_KEY
+    this.#text.start(this.#skippedDepth === NOT_SKIPPED ? KEY_BYTES : 0)
+  }
+
+  #readText(chunk: Buffer, from: number) {
+    const at = this.#text.read(chunk, from, this.#before)
+    if (!this.#text.isClosed()) return at
+    if (this.#state === IN_KEY) {
+      this.#state = COLON
+      if (this.#skippedDepth === NOT_SKIPPED) this.#listener.key(this.#text.value())
     } else {
-      afterValue()
-      if (maxBytes > 0) report(text.value())
+      this.#endValue()
+      if (this.#maxBytes > 0) this.#report(this.#text.value())
     }
     return at
   }
 
-  const report = (value: JsonScalar) => {
-    listener.value(value)
-    isPaused = listener.isBusy()
-  }
-
-  const readWord = (chunk: Buffer, from: number): number => {
-    const at = word.read(chunk, from)
-    if (at < chunk.length) endWord(before + at)
+  #readWord(chunk: Buffer, from: number) {
+    const at = this.#word.read(chunk, from)
+    if (at < chunk.length) this.#endWord(this.#before + at)
     return at
   }
 
-  const endWord = (at: number) => {
+  #endWord(at: number) {
+    const word = this.#word
     if (!word.isValue()) throw notJson(`"${word.beginning()}" is no value`, at - word.length())
-    afterValue()
-    if (maxBytes > 0) report(word.value())
+    this.#endValue()
+    if (this.#maxBytes > 0) this.#report(word.value())
   }
 
-  const readPieces = (chunk: Buffer, from: number): number => {
-    const at = pieces.read(chunk, from, before)
-    if (pieces.isClosed()) {
-      afterValue()
-      listener.endOfPieces()
+  #readPieces(chunk: Buffer, from: number) {
+    const at = this.#pieces.read(chunk, from, this.#before)
+    if (this.#pieces.isClosed()) {
+      this.#endValue()
+      this.#listener.endOfPieces()
     }
     return at
   }
 
-  return {
-    push(chunk, from = 0) {
-      let at = from
-      isPaused = false
-      while (at < chunk.length && !isPaused) {
-        if (state < IN_KEY) {
-          at = afterSpace(chunk, at)
-          if (at < chunk.length) step(chunk[at] as number, before + at)
-          if (state !== IN_WORD && at < chunk.length) at++ // else it is the first byte of the word
-        } else if (state === IN_WORD) at = readWord(chunk, at)
-        else if (state === IN_PIECES) at = readPieces(chunk, at)
-        else at = readText(chunk, at)
-      }
-      if (at === chunk.length) before += chunk.length
-      return at
-    },
-    end() {
-      if (state === IN_WORD) endWord(before)
-      if (before === markBytes) throw notJson('nothing but the end', before)
-      if (state !== DONE) throw notJson('unexpected end', before)
-    },
+  #endValue() {
+    this.#state = this.#nesting.depth() === 0 ? DONE : AFTER_VALUE
+  }
+
+  #report(value: JsonScalar) {
+    this.#listener.value(value)
+    this.#isPaused = this.#listener.isBusy()
   }
 }
 
