@@ -3,17 +3,6 @@
 import { notJson } from './error.ts'
 import { TOO_LONG } from './value.ts'
 
-export type JsonText = {
-  /** Begins a text after its opening quote; at most `maxBytes` of its source are stored. */
-  start(maxBytes: number): void
-  /** Reads to the end of the text or chunk; returns the index after it. `before`: bytes of earlier chunks. */
-  read(chunk: Buffer, from: number, before: number): number
-  /** Returns true when the last read met the closing quote. */
-  isClosed(): boolean
-  /** Returns the text, unescaped. */
-  value(): string | typeof TOO_LONG
-}
-
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const IS_PLAIN = new Uint8Array(256).fill(1)
@@ -30,82 +19,94 @@ const ESCAPE = 5
 const ALL_DIGITS = 4
 
 export function createJsonText(): JsonText {
-  const decodeText = createShortTexts()
-  let buffer: Buffer = Buffer.allocUnsafe(64)
-  let source = buffer // the chunk itself, without a copy, for a text within a chunk
-  let start = 0
-  let size = 0
-  let maxBytes = 0
-  let tooLong = false
-  let pending = PLAIN
-  let escapes = false
-  let isClosed = false
+  return new JsonText()
+}
 
-  const append = (chunk: Buffer, from: number, to: number) => {
-    const length = to - from
-    if (size + length > maxBytes) tooLong = true
-    if (tooLong) return
-    if (size + length > buffer.length)
-      buffer = Buffer.concat([buffer], Math.min(2 * (size + length), maxBytes))
-    chunk.copy(buffer, size, from, to)
-    size += length
+class JsonText {
+  readonly #decodeText = createShortTexts()
+  #buffer: Buffer = Buffer.allocUnsafe(64)
+  #source = this.#buffer // the chunk itself, without a copy, for a text within a chunk
+  #start = 0
+  #size = 0
+  #maxBytes = 0
+  #tooLong = false
+  #pending = PLAIN
+  #escapes = false
+  #isClosed = false
+
+  /** Begins a text after its opening quote; at most `maxBytes` of its source are stored. */
+  start(maxBytes: number) {
+    this.#maxBytes = maxBytes
+    this.#size = 0
+    this.#start = 0
+    this.#tooLong = false
+    this.#pending = PLAIN
+    this.#escapes = false
+    this.#isClosed = false
   }
 
-  const appendLast = (chunk: Buffer, from: number, to: number) => {
-    if (size === 0 && to - from <= maxBytes) {
-      source = chunk
-      start = from
-      size = to - from
+  /** Reads to the end of the text or chunk; returns the index after it. `before`: bytes of earlier chunks. */
+  read(chunk: Buffer, from: number, before: number): number {
+    let at = from
+    while (true) {
+      if (this.#pending === PLAIN) at = afterPlain(chunk, at)
+      if (at === chunk.length) break
+      const byte = chunk[at] as number
+      if (this.#pending !== PLAIN) this.#pending = afterEscaped(this.#pending, byte, before + at)
+      else if (byte === BACKSLASH) {
+        this.#pending = ESCAPE
+        this.#escapes = true
+      } else if (byte === QUOTE) {
+        this.#appendLast(chunk, from, at)
+        this.#isClosed = true
+        return at + 1
+      } else throw notJson('control character in a string', before + at)
+      at++
+    }
+    this.#append(chunk, from, at)
+    return at
+  }
+
+  /** Returns true when the last read met the closing quote. */
+  isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  /** Returns the text, unescaped. */
+  value(): string | typeof TOO_LONG {
+    if (this.#tooLong) return TOO_LONG
+    const text = this.#decodeText(this.#source, this.#start, this.#start + this.#size)
+    return this.#escapes ? JSON.parse(`"${text}"`) : text
+  }
+
+  #append(chunk: Buffer, from: number, to: number) {
+    const size = this.#size + to - from
+    if (size > this.#maxBytes) this.#tooLong = true
+    if (this.#tooLong) return
+    if (size > this.#buffer.length)
+      this.#buffer = Buffer.concat([this.#buffer], Math.min(2 * size, this.#maxBytes))
+    chunk.copy(this.#buffer, this.#size, from, to)
+    this.#size = size
+  }
+
+  #appendLast(chunk: Buffer, from: number, to: number) {
+    if (this.#size === 0 && to - from <= this.#maxBytes) {
+      this.#source = chunk
+      this.#start = from
+      this.#size = to - from
     } else {
-      append(chunk, from, to)
-      source = buffer
+      this.#append(chunk, from, to)
+      this.#source = this.#buffer
     }
   }
+}
 
-  const afterEscaped = (byte: number, at: number): number => {
-    if (pending === ESCAPE && byte === 0x75) return ALL_DIGITS
-    if (pending === ESCAPE ? SHORT.has(byte) : HEXADECIMAL.has(byte))
-      return pending === ESCAPE ? PLAIN : pending - 1
-    throw notJson('bad escape in a string', at)
-  }
-
-  return {
-    start(most) {
-      maxBytes = most
-      size = 0
-      start = 0
-      tooLong = false
-      pending = PLAIN
-      escapes = false
-      isClosed = false
-    },
-    read(chunk, from, before) {
-      let at = from
-      while (true) {
-        if (pending === PLAIN) at = afterPlain(chunk, at)
-        if (at === chunk.length) break
-        const byte = chunk[at] as number
-        if (pending !== PLAIN) pending = afterEscaped(byte, before + at)
-        else if (byte === BACKSLASH) {
-          pending = ESCAPE
-          escapes = true
-        } else if (byte === QUOTE) {
-          appendLast(chunk, from, at)
-          isClosed = true
-          return at + 1
-        } else throw notJson('control character in a string', before + at)
-        at++
-      }
-      append(chunk, from, at)
-      return at
-    },
-    isClosed: () => isClosed,
-    value() {
-      if (tooLong) return TOO_LONG
-      const text = decodeText(source, start, start + size)
-      return escapes ? JSON.parse(`"${text}"`) : text
-    },
-  }
+/** Returns the next kind of pending bytes, after a byte of an escape. */
+function afterEscaped(pending: number, byte: number, at: number): number {
+  if (pending === ESCAPE && byte === 0x75) return ALL_DIGITS
+  if (pending === ESCAPE ? SHORT.has(byte) : HEXADECIMAL.has(byte))
+    return pending === ESCAPE ? PLAIN : pending - 1
+  throw notJson('bad escape in a string', at)
 }
 
 /** Returns the index of the first byte that is not plain, or the end of the chunk. */
