@@ -2,19 +2,6 @@
 
 import type { JsonScalar } from './value.ts'
 
-export type JsonWord = {
-  /** Begins a word, of which at most `maxBytes` are stored. The caller has checked its first byte with `startsWord`. */
-  start(maxBytes: number): void
-  /** Reads to the end of the word or chunk; returns the index after it. */
-  read(chunk: Buffer, from: number): number
-  length(): number
-  /** Returns true for a JSON value. */
-  isValue(): boolean
-  value(): JsonScalar
-  /** Returns the first characters, for a message. */
-  beginning(): string
-}
-
 const LITERALS = new Map<string, JsonScalar>([
   ['true', true],
   ['false', false],
@@ -52,41 +39,64 @@ export function startsWord(byte: number): boolean {
 }
 
 export function createJsonWord(): JsonWord {
-  let buffer = Buffer.allocUnsafe(64)
-  let maxBytes = 0
-  let length = 0
-  let state = START
+  return new JsonWord()
+}
 
-  const text = (most: number) => buffer.toString('latin1', 0, Math.min(length, most))
-  const literal = () => (length > LONGEST_EXCERPT ? undefined : LITERALS.get(text(LONGEST_EXCERPT)))
+class JsonWord {
+  #buffer = Buffer.allocUnsafe(64)
+  #maxBytes = 0
+  #length = 0
+  #state = START
 
-  return {
-    start(most) {
-      maxBytes = most
-      length = 0
-      state = START
-      if (buffer.length < maxBytes) buffer = Buffer.allocUnsafe(maxBytes)
-    },
-    read(chunk, from) {
-      const bytes = buffer
-      let [at, size, current] = [from, length, state] // a variable of the closure costs as much as the rest of the loop
-      for (; at < chunk.length; at++, size++) {
-        const byte = chunk[at] as number
-        const kind = BYTE_KINDS[byte] as number
-        if (kind === 0) break
-        current = NEXT_STATES[current * KINDS.length + kind - 1] as number
-        if (size < bytes.length) bytes[size] = byte
-      }
-      length = size
-      state = current
-      return at
-    },
-    length: () => length,
-    isValue: () => IS_NUMBER[state] === true || literal() !== undefined,
-    value() {
-      if (IS_NUMBER[state]) return { number: length <= maxBytes ? text(maxBytes) : '' }
-      return literal() ?? null
-    },
-    beginning: () => text(LONGEST_EXCERPT),
+  /** Begins a word, of which at most `maxBytes` are stored. The caller has checked its first byte with `startsWord`. */
+  start(maxBytes: number) {
+    this.#maxBytes = maxBytes
+    this.#length = 0
+    this.#state = START
+    if (this.#buffer.length < maxBytes) this.#buffer = Buffer.allocUnsafe(maxBytes)
+  }
+
+  /** Reads to the end of the word or chunk; returns the index after it. */
+  read(chunk: Buffer, from: number): number {
+    const bytes = this.#buffer
+    let [at, size, current] = [from, this.#length, this.#state] // a field costs as much as the rest of the loop
+    for (; at < chunk.length; at++, size++) {
+      const byte = chunk[at] as number
+      const kind = BYTE_KINDS[byte] as number
+      if (kind === 0) break
+      current = NEXT_STATES[current * KINDS.length + kind - 1] as number
+      if (size < bytes.length) bytes[size] = byte
+    }
+    this.#length = size
+    this.#state = current
+    return at
+  }
+
+  length(): number {
+    return this.#length
+  }
+
+  /** Returns true for a JSON value. */
+  isValue(): boolean {
+    return IS_NUMBER[this.#state] === true || this.#literal() !== undefined
+  }
+
+  value(): JsonScalar {
+    if (IS_NUMBER[this.#state])
+      return { number: this.#length <= this.#maxBytes ? this.#text(this.#maxBytes) : '' }
+    return this.#literal() ?? null
+  }
+
+  /** Returns the first characters, for a message. */
+  beginning(): string {
+    return this.#text(LONGEST_EXCERPT)
+  }
+
+  #text(most: number) {
+    return this.#buffer.toString('latin1', 0, Math.min(this.#length, most))
+  }
+
+  #literal() {
+    return this.#length > LONGEST_EXCERPT ? undefined : LITERALS.get(this.#text(LONGEST_EXCERPT))
   }
 }
