@@ -3,16 +3,6 @@
 // setFromBase64 accepts only white space, and missing padding at the very end. Both are checked here. Bits under the
 // padding are ignored.
 
-export type Base64Decoder = {
-  /**
-   * Returns the bytes that this piece completes, or undefined once the text is not base64. The next call overwrites
-   * them: an allocation for each piece would be the most costly part.
-   */
-  decode(piece: Buffer): Buffer | undefined
-  /** Returns true when the pieces so far are complete base64. */
-  complete(): boolean
-}
-
 const CR = 0x0d
 const LF = 0x0a
 const PADDING = 0x3d
@@ -25,68 +15,82 @@ for (const byte of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv
 }
 
 export function createBase64Decoder(): Base64Decoder {
-  let open = '' // up to three characters of a quantum that the next piece continues
-  let padded = false
-  let bad = false
-  let out = NOTHING
+  return new Base64Decoder()
+}
 
-  /** Adds characters to the open quantum until it has four; undefined: a character is not base64. */
-  const fill = (piece: Buffer, from: number): number | undefined => {
-    let at = from
-    for (; at < piece.length && open.length < 4; at++) {
-      const byte = piece[at] as number
-      if (byte === CR || byte === LF) continue
-      if (IN_QUANTUM[byte] === 0) return undefined
-      open += String.fromCharCode(byte)
+export class Base64Decoder {
+  #open = '' // up to three characters of a quantum that the next piece continues
+  #padded = false
+  #bad = false
+  #out = NOTHING
+
+  /**
+   * Returns the bytes that this piece completes, or undefined once the text is not base64. The next call overwrites
+   * them: an allocation for each piece would be the most costly part.
+   */
+  decode(piece: Buffer): Buffer | undefined {
+    if (this.#bad) return undefined
+    try {
+      const bytes = this.#padded
+        ? onlyLineBreaks(piece, 0)
+          ? NOTHING
+          : undefined
+        : this.#decodeStrictly(piece)
+      this.#bad = bytes === undefined
+      return bytes
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+      this.#bad = true
+      return undefined
     }
-    return at
   }
 
-  const decodeStrictly = (piece: Buffer): Buffer | undefined => {
-    const most = Math.ceil((piece.length + open.length) / 4) * 3
-    if (out.length < most) out = Buffer.allocUnsafe(most)
+  /** Returns true when the pieces so far are complete base64. */
+  complete(): boolean {
+    return !this.#bad && this.#open === ''
+  }
+
+  #decodeStrictly(piece: Buffer) {
+    const most = Math.ceil((piece.length + this.#open.length) / 4) * 3
+    if (this.#out.length < most) this.#out = Buffer.allocUnsafe(most)
     let size = 0
     let at: number | undefined = 0
-    if (open !== '') {
-      at = fill(piece, 0)
+    if (this.#open !== '') {
+      at = this.#fill(piece, 0)
       if (at === undefined) return undefined
-      if (open.length < 4) return NOTHING
-      size = out.setFromBase64(open).written
-      padded = open.endsWith('=')
-      open = ''
+      if (this.#open.length < 4) return NOTHING
+      size = this.#out.setFromBase64(this.#open).written
+      this.#padded = this.#open.endsWith('=')
+      this.#open = ''
     }
-    if (!padded) {
-      const { read, written } = out
+    if (!this.#padded) {
+      const { read, written } = this.#out
         .subarray(size)
         .setFromBase64(piece.toString('latin1', at), { lastChunkHandling: 'stop-before-partial' })
       // Four characters make three bytes; any other ratio means skipped characters or padding.
       if (written * 4 !== read * 3) {
         const decoded = piece.subarray(at, at + read)
         if (BLANKS.some((blank) => decoded.includes(blank))) return undefined
-        padded = decoded.includes(PADDING)
+        this.#padded = decoded.includes(PADDING)
       }
       size += written
       at += read
     }
-    if (!padded) at = fill(piece, at)
+    if (!this.#padded) at = this.#fill(piece, at)
     if (at === undefined || !onlyLineBreaks(piece, at)) return undefined
-    return out.subarray(0, size)
+    return this.#out.subarray(0, size)
   }
 
-  return {
-    decode(piece) {
-      if (bad) return undefined
-      try {
-        const bytes = padded ? (onlyLineBreaks(piece, 0) ? NOTHING : undefined) : decodeStrictly(piece)
-        bad = bytes === undefined
-        return bytes
-      } catch (error) {
-        if (!(error instanceof SyntaxError)) throw error
-        bad = true
-        return undefined
-      }
-    },
-    complete: () => !bad && open === '',
+  /** Adds characters to the open quantum until it has four; undefined: a character is not base64. */
+  #fill(piece: Buffer, from: number) {
+    let at = from
+    for (; at < piece.length && this.#open.length < 4; at++) {
+      const byte = piece[at] as number
+      if (byte === CR || byte === LF) continue
+      if (IN_QUANTUM[byte] === 0) return undefined
+      this.#open += String.fromCharCode(byte)
+    }
+    return at
   }
 }
 
