@@ -150,7 +150,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'src/http/status/metrics.ts createMetrics': 111,
   'src/http/web/page-api.ts pageApi': 91,
   'src/http/web/sign-in.ts createSignIn': 156,
-  'src/store/blobs/batch.ts createBlobBatch': 158,
   'src/store/blobs/bucket/bucket.ts openBucket': 86,
   'src/store/blobs/bucket/client.ts createBucketClient': 120,
   'src/store/blobs/bucket/writer.ts createObjectWriter': 95,

@@ -7,7 +7,7 @@ import type { MemoryShare } from '../../runtime/memory-budget.ts'
 import type { Semaphore } from '../../runtime/semaphore.ts'
 import { storageError } from '../../runtime/storage-error.ts'
 import type { UploadedBlob } from '../documents/blob-info.ts'
-import { createBlobTable } from './blob-table.ts'
+import { type BlobTable, createBlobTable } from './blob-table.ts'
 import { CALLS_AT_ONCE } from './commit.ts'
 import { inParallel } from './parallel.ts'
 import type { BlobWriter, StagedBlob } from './writer.ts'
@@ -50,37 +50,164 @@ export type BatchStore = {
   onFailure?: ((error: unknown) => void) | undefined
 }
 
+type LargeBlob = { writer: BlobWriter; file: number }
+
 const SMALL = 64 * 1024
 // Files that wait for the commit are open (at most MAX_OPEN_FILES of writer.ts); the others have been flushed.
 const WAITING = 64
 
 export function createBlobBatch(store: BatchStore, memory: MemoryShare): BlobBatch {
-  const table = createBlobTable(memory)
-  const writing = new Set<Promise<void>>()
-  const large = new Set<BlobWriter>()
-  let waiting: StagedBlob[] = []
-  let failure: { error: unknown } | undefined
-  let files = 0 // begun; no number is used twice, not even after its file was removed
-  let isClosed = false
-  let isCommitted = (_sha256: string) => false
+  return new StagedBatch(store, memory)
+}
 
-  const { commitFiles } = store
-  const filePath = (file: number) => `${store.path}-${file}`
+class StagedBatch implements BlobBatch {
+  readonly #store: BatchStore
+  readonly #table: BlobTable
+  readonly #writing = new Set<Promise<void>>()
+  readonly #large = new Set<BlobWriter>()
+  #waiting: StagedBlob[] = []
+  #failure: { error: unknown } | undefined
+  #files = 0 // begun; no number is used twice, not even after its file was removed
+  #isClosed = false
+  #isCommitted = (_sha256: string) => false
 
-  const selectFiles = (isMeant: (sha256: string) => boolean) => ({
-    *[Symbol.iterator]() {
-      for (let index = 0; index < table.count(); index++) {
-        const { sha256, file } = table.at(index)
-        if (isMeant(sha256)) yield { path: filePath(file), sha256 }
-      }
-    },
-  })
+  constructor(store: BatchStore, memory: MemoryShare) {
+    this.#store = store
+    this.#table = createBlobTable(memory)
+  }
 
-  const staged = async (blob: StagedBlob) => {
-    waiting.push(blob)
-    if (waiting.length < WAITING) return
-    const some = waiting
-    waiting = []
+  count() {
+    return this.#table.count()
+  }
+
+  at(index: number) {
+    const { sha256, size, file } = this.#table.at(index)
+    const { commitFiles } = this.#store
+    return { sha256, size, ...('startedAt' in commitFiles && { object: this.#path(file), ...commitFiles }) }
+  }
+
+  begin(): BatchBlobWriter {
+    const small = createGrowingBuffer()
+    let large: LargeBlob | undefined
+    const grow = async (bytes: Buffer) => {
+      large = await this.#beginLarge()
+      await large.writer.write(small.bytes())
+      await large.writer.write(bytes)
+    }
+    return {
+      write(bytes) {
+        if (large) return large.writer.write(bytes)
+        if (small.bytes().length + bytes.length > SMALL) return grow(bytes)
+        small.append(bytes)
+        return undefined
+      },
+      keep: () => (large ? this.#keepLarge(large) : this.#keepSmall(small.bytes())),
+      discard: async () => {
+        if (!large) return
+        this.#large.delete(large.writer)
+        await large.writer.discard()
+      },
+    }
+  }
+
+  async commit(chosen?: ReadonlySet<string>) {
+    const { commitFiles, onFailure } = this.#store
+    try {
+      await Promise.all(this.#writing)
+      if (this.#failure) throw this.#failure.error
+      await inParallel(this.#waiting, CALLS_AT_ONCE, (blob) => blob.sync())
+      const isChosen = (sha256: string) => chosen?.has(sha256) ?? true
+      if (typeof commitFiles === 'function') await commitFiles(this.#selectFiles(isChosen))
+      this.#isCommitted = isChosen
+      this.#waiting = []
+      this.#isClosed = chosen === undefined
+    } catch (error) {
+      await this.discard()
+      onFailure?.(error)
+      throw storageError(error)
+    }
+  }
+
+  async discard() {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    for (const writer of this.#large) await writer.discard()
+    this.#large.clear()
+    await Promise.all(this.#writing)
+    for (const blob of this.#waiting) await blob.discard()
+    this.#waiting = []
+    const files = this.#selectFiles((sha256) => !this.#isCommitted(sha256))
+    // The garbage collection removes the files that stay.
+    await inParallel(files, CALLS_AT_ONCE, ({ path }) => this.#store.unlink(path).catch(() => {}))
+  }
+
+  async #keepSmall(bytes: Buffer) {
+    if (this.#failure) throw this.#failure.error
+    const sha256 = hash('sha256', bytes, 'buffer')
+    const existingIndex = this.#table.find(sha256)
+    if (existingIndex !== undefined) return existingIndex
+    const file = this.#files++
+    const index = this.#table.add(sha256, bytes.length, file)
+    await this.#startSmall(file, bytes)
+    return index
+  }
+
+  /** Waits for a permit, not for the end of the work. */
+  async #startSmall(file: number, bytes: Buffer) {
+    const permit = await this.#store.semaphore.acquire()
+    const work = this.#writeSmall(file, bytes)
+      .catch((error: unknown) => {
+        this.#failure ??= { error }
+      })
+      .finally(() => {
+        permit[Symbol.dispose]()
+        this.#writing.delete(work)
+      })
+    this.#writing.add(work)
+  }
+
+  async #writeSmall(file: number, bytes: Buffer) {
+    const writer = await this.#store.begin(this.#path(file))
+    try {
+      await writer.write(bytes)
+    } catch (error) {
+      await writer.discard()
+      throw error
+    }
+    await this.#stage(await writer.finish())
+  }
+
+  async #beginLarge(): Promise<LargeBlob> {
+    const file = this.#files++
+    const writer = await this.#store.begin(this.#path(file))
+    this.#large.add(writer)
+    return { writer, file }
+  }
+
+  async #keepLarge({ writer, file }: LargeBlob) {
+    this.#large.delete(writer)
+    const blob = await writer.finish()
+    const sha256 = Buffer.from(blob.sha256, 'hex')
+    const existingIndex = this.#table.find(sha256)
+    if (existingIndex !== undefined) {
+      await blob.discard()
+      return existingIndex
+    }
+    try {
+      const index = this.#table.add(sha256, blob.size, file)
+      await this.#stage(blob)
+      return index
+    } catch (error) {
+      await blob.discard()
+      throw error
+    }
+  }
+
+  async #stage(blob: StagedBlob) {
+    this.#waiting.push(blob)
+    if (this.#waiting.length < WAITING) return
+    const some = this.#waiting
+    this.#waiting = []
     try {
       for (const one of some) await one.sync()
     } catch (error) {
@@ -89,127 +216,20 @@ export function createBlobBatch(store: BatchStore, memory: MemoryShare): BlobBat
     }
   }
 
-  const writeSmall = async (file: number, bytes: Buffer) => {
-    const writer = await store.begin(filePath(file))
-    try {
-      await writer.write(bytes)
-    } catch (error) {
-      await writer.discard()
-      throw error
-    }
-    await staged(await writer.finish())
+  /** Selects files; the result can be iterated several times. */
+  #selectFiles(isMeant: (sha256: string) => boolean) {
+    return { [Symbol.iterator]: () => this.#iterateFiles(isMeant) }
   }
 
-  /** Waits for a permit, not for the end of the work. */
-  const startSmall = async (file: number, bytes: Buffer) => {
-    const permit = await store.semaphore.acquire()
-    const work = writeSmall(file, bytes)
-      .catch((error: unknown) => {
-        failure ??= { error }
-      })
-      .finally(() => {
-        permit[Symbol.dispose]()
-        writing.delete(work)
-      })
-    writing.add(work)
-  }
-
-  const allWritten = async () => {
-    await Promise.all(writing)
-    if (failure) throw failure.error
-  }
-
-  const keepSmall = async (bytes: Buffer): Promise<number> => {
-    if (failure) throw failure.error
-    const sha256 = hash('sha256', bytes, 'buffer')
-    const existingIndex = table.find(sha256)
-    if (existingIndex !== undefined) return existingIndex
-    const file = files++
-    const index = table.add(sha256, bytes.length, file)
-    await startSmall(file, bytes)
-    return index
-  }
-
-  const keepLarge = async (writer: BlobWriter, file: number): Promise<number> => {
-    large.delete(writer)
-    const blob = await writer.finish()
-    const sha256 = Buffer.from(blob.sha256, 'hex')
-    const existingIndex = table.find(sha256)
-    if (existingIndex !== undefined) {
-      await blob.discard()
-      return existingIndex
-    }
-    try {
-      const index = table.add(sha256, blob.size, file)
-      await staged(blob)
-      return index
-    } catch (error) {
-      await blob.discard()
-      throw error
+  *#iterateFiles(isMeant: (sha256: string) => boolean) {
+    for (let index = 0; index < this.#table.count(); index++) {
+      const { sha256, file } = this.#table.at(index)
+      if (isMeant(sha256)) yield { path: this.#path(file), sha256 }
     }
   }
 
-  const discard = async () => {
-    if (isClosed) return
-    isClosed = true
-    for (const writer of large) await writer.discard()
-    large.clear()
-    await Promise.all(writing)
-    for (const blob of waiting) await blob.discard()
-    waiting = []
-    const files = selectFiles((sha256) => !isCommitted(sha256))
-    // The garbage collection removes the files that stay.
-    await inParallel(files, CALLS_AT_ONCE, ({ path }) => store.unlink(path).catch(() => {}))
-  }
-
-  return {
-    count: table.count,
-    at(index) {
-      const { sha256, size, file } = table.at(index)
-      return { sha256, size, ...('startedAt' in commitFiles && { object: filePath(file), ...commitFiles }) }
-    },
-    begin() {
-      const small = createGrowingBuffer()
-      let writer: BlobWriter | undefined
-      let file = 0
-      const grow = async (bytes: Buffer) => {
-        file = files++
-        writer = await store.begin(filePath(file))
-        large.add(writer)
-        await writer.write(small.bytes())
-        await writer.write(bytes)
-      }
-      return {
-        write(bytes) {
-          if (writer) return writer.write(bytes)
-          if (small.bytes().length + bytes.length > SMALL) return grow(bytes)
-          small.append(bytes)
-          return undefined
-        },
-        keep: () => (writer ? keepLarge(writer, file) : keepSmall(small.bytes())),
-        async discard() {
-          if (!writer) return
-          large.delete(writer)
-          await writer.discard()
-        },
-      }
-    },
-    async commit(chosen) {
-      try {
-        await allWritten()
-        await inParallel(waiting, CALLS_AT_ONCE, (blob) => blob.sync())
-        const isChosen = (sha256: string) => chosen?.has(sha256) ?? true
-        if (typeof commitFiles === 'function') await commitFiles(selectFiles(isChosen))
-        isCommitted = isChosen
-        waiting = []
-        isClosed = chosen === undefined
-      } catch (error) {
-        await discard()
-        store.onFailure?.(error)
-        throw storageError(error)
-      }
-    },
-    discard,
+  #path(file: number) {
+    return `${this.#store.path}-${file}`
   }
 }
 

@@ -80,7 +80,9 @@ export function withinQuotas(quotas: readonly Quota[], begin: BeginBatch): Begin
       bytes += more
     }
     return {
-      ...batch,
+      count: () => batch.count(),
+      at: (index) => batch.at(index),
+      commit: (chosen) => batch.commit(chosen),
       begin() {
         const writer = batch.begin()
         let fileBytes = 0

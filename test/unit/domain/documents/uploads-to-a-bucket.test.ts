@@ -36,8 +36,9 @@ async function upload(
 ): Promise<void> {
   using memory = createMemoryBudget({ each: 2 ** 20, all: 2 ** 20 }).open()
   const files = createUploadedFiles(memory)
-  const plain = blobs.beginBatch(memory)
-  const staged = { ...plain, commit: async () => void (await Promise.all([plain.commit(), meanwhile()])) }
+  const staged = blobs.beginBatch(memory)
+  const commit = staged.commit.bind(staged)
+  staged.commit = async () => void (await Promise.all([commit(), meanwhile()]))
   for (const text of texts) {
     const writer = staged.begin()
     await writer.write(Buffer.from(text))
