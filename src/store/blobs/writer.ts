@@ -44,103 +44,120 @@ const BLOCKS_A_FLUSH = 32
 const MAX_OPEN_FILES = 64
 const MAX_FREE_BLOCKS = 16
 
+type Unlink = (path: string) => Promise<void>
+
 export function createBlobWriter(
   file: WriterFile,
   path: string,
-  unlink: (path: string) => Promise<void>,
+  unlink: Unlink,
   pool: WriterPool,
 ): BlobWriter {
-  const hash = createHash('sha256')
-  let size = 0
-  let block: Buffer | undefined
-  let blockLength = 0
-  let blocks = 0
-  let writing: Promise<void> = Promise.resolve()
-  let flushing: Promise<void> = Promise.resolve()
-  const pendingWrites: Promise<void>[] = []
-  let isClosed = false
-  let waiting = false // true: counted in openFiles
+  return new FileWriter(file, path, unlink, pool)
+}
+
+class FileWriter implements BlobWriter {
+  readonly #file: WriterFile
+  readonly #path: string
+  readonly #unlink: Unlink
+  readonly #pool: WriterPool
+  readonly #hash = createHash('sha256')
+  #size = 0
+  #block: Buffer | undefined
+  #blockLength = 0
+  #blocks = 0
+  #writing: Promise<void> = Promise.resolve()
+  #flushing: Promise<void> = Promise.resolve()
+  readonly #pendingWrites: Promise<void>[] = []
+  #isClosed = false
+  #isWaiting = false // true: counted in openFiles
+
+  constructor(file: WriterFile, path: string, unlink: Unlink, pool: WriterPool) {
+    this.#file = file
+    this.#path = path
+    this.#unlink = unlink
+    this.#pool = pool
+  }
+
+  write(chunk: Buffer) {
+    this.#hash.update(chunk)
+    this.#size += chunk.length
+    let wait: Promise<void> | undefined
+    for (let at = 0; at < chunk.length; ) {
+      this.#block ??= this.#pool.blocks.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES)
+      const copied = chunk.copy(this.#block, this.#blockLength, at)
+      at += copied
+      this.#blockLength += copied
+      if (this.#blockLength === BLOCK_BYTES) wait = this.#writeBlock() ?? wait
+    }
+    return wait?.catch((error) => {
+      this.#pool.onFailure?.(error)
+      throw storageError(error)
+    })
+  }
+
+  async finish(): Promise<StagedBlob> {
+    try {
+      this.#writeBlock()
+      await this.#writing
+      await this.#flushing
+      if (this.#pool.openFiles >= MAX_OPEN_FILES) await this.#sync()
+      else {
+        this.#pool.openFiles++
+        this.#isWaiting = true
+      }
+    } catch (error) {
+      await this.discard()
+      this.#pool.onFailure?.(error)
+      throw storageError(error)
+    }
+    const [sync, discard] = [() => this.#sync(), () => this.discard()]
+    return { sha256: this.#hash.digest('hex'), size: this.#size, path: this.#path, sync, discard }
+  }
+
+  async discard() {
+    if (this.#block !== undefined) free(this.#pool, this.#block)
+    this.#block = undefined
+    await this.#writing.catch(() => {}) // the caller of `write` got it
+    await this.#flushing.catch(() => {}) // as above
+    await this.#close().catch(() => {}) // its bytes are not needed
+    await this.#unlink(this.#path).catch(() => {}) // gc removes it
+  }
 
   /** Starts to write the block, after the previous ones. Await the promise that it returns before the next chunk. */
-  const writeBlock = (): Promise<void> | undefined => {
-    const full = block
-    const bytes = full?.subarray(0, blockLength)
-    block = undefined
-    blockLength = 0
-    if (full === undefined || bytes === undefined) return undefined
-    writing = writing.then(() => writeAll(file, bytes)).finally(() => free(pool, full))
-    writing.catch(() => {}) // the next block or finish handles it
-    if (++blocks % BLOCKS_A_FLUSH === 0) flushEarly()
-    pendingWrites.push(writing)
-    return pendingWrites.length > BLOCKS_UNDER_WAY ? pendingWrites.shift() : undefined
+  #writeBlock() {
+    const block = this.#block
+    if (block === undefined) return undefined
+    const bytes = block.subarray(0, this.#blockLength)
+    this.#block = undefined
+    this.#blockLength = 0
+    this.#writing = this.#writing
+      .then(() => writeAll(this.#file, bytes))
+      .finally(() => free(this.#pool, block))
+    this.#writing.catch(() => {}) // the next block or finish handles it
+    if (++this.#blocks % BLOCKS_A_FLUSH === 0) this.#flushEarly()
+    this.#pendingWrites.push(this.#writing)
+    return this.#pendingWrites.length > BLOCKS_UNDER_WAY ? this.#pendingWrites.shift() : undefined
   }
 
   /** Flushes early. Its error fails the file: the kernel reports it once, so the last flush would miss it. */
-  const flushEarly = () => {
-    flushing = Promise.all([writing, flushing]).then(() => file.sync())
-    flushing.catch(() => {}) // finish handles it
-  }
-
-  const close = async () => {
-    if (isClosed) return
-    isClosed = true
-    if (waiting) pool.openFiles--
-    await file.close()
+  #flushEarly() {
+    this.#flushing = Promise.all([this.#writing, this.#flushing]).then(() => this.#file.sync())
+    this.#flushing.catch(() => {}) // finish handles it
   }
 
   // Files are flushed before they are closed, because the kernel reports errors of its own writes only to open files.
   // Beyond MAX_OPEN_FILES files are therefore flushed before their commit.
-  const sync = async () => {
-    if (isClosed) return
-    await file.sync()
-    await close()
+  async #sync() {
+    if (this.#isClosed) return
+    await this.#file.sync()
+    await this.#close()
   }
 
-  const discard = async () => {
-    if (block !== undefined) free(pool, block)
-    block = undefined
-    await writing.catch(() => {}) // the caller of `write` got it
-    await flushing.catch(() => {}) // as above
-    await close().catch(() => {}) // its bytes are not needed
-    await unlink(path).catch(() => {}) // gc removes it
-  }
-
-  return {
-    write(chunk) {
-      hash.update(chunk)
-      size += chunk.length
-      let wait: Promise<void> | undefined
-      for (let at = 0; at < chunk.length; ) {
-        block ??= pool.blocks.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES)
-        const copied = chunk.copy(block, blockLength, at)
-        at += copied
-        blockLength += copied
-        if (blockLength === BLOCK_BYTES) wait = writeBlock() ?? wait
-      }
-      return wait?.catch((error) => {
-        pool.onFailure?.(error)
-        throw storageError(error)
-      })
-    },
-    async finish() {
-      try {
-        writeBlock()
-        await writing
-        await flushing
-        if (pool.openFiles >= MAX_OPEN_FILES) {
-          await sync()
-        } else {
-          pool.openFiles++
-          waiting = true
-        }
-      } catch (error) {
-        await discard()
-        pool.onFailure?.(error)
-        throw storageError(error)
-      }
-      return { sha256: hash.digest('hex'), size, path, sync, discard }
-    },
-    discard,
+  async #close() {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    if (this.#isWaiting) this.#pool.openFiles--
+    await this.#file.close()
   }
 }
 

@@ -10,6 +10,7 @@ const PARTS_OF_A_SIZE = 1000
 const FIRST_BYTES = 64 * 1024
 const LARGEST_GROWN = 1024 * 1024
 const MAX_FREE = 4
+const NO_BYTES = Buffer.alloc(0)
 
 /** Blocks for reuse by all writers of a bucket: the garbage collection of fresh ones costs more than sending them. */
 export type PartPool = Buffer[]
@@ -20,98 +21,117 @@ export function partSize(partCount: number): number {
 }
 
 export function createObjectWriter(client: BucketClient, key: string, pool: PartPool): BlobWriter {
-  const hash = createHash('sha256')
-  let size = 0
-  let filling: Buffer = Buffer.alloc(0)
-  let partLength = 0
-  let upload: string | undefined
-  let partCount = 0
-  const parts: UploadPart[] = []
-  let sending: Promise<void> = Promise.resolve()
-  let mayExist = false
+  return new ObjectWriter(client, key, pool)
+}
+
+class ObjectWriter implements BlobWriter {
+  readonly #client: BucketClient
+  readonly #key: string
+  readonly #pool: PartPool
+  readonly #hash = createHash('sha256')
+  #size = 0
+  #filling: Buffer = NO_BYTES
+  #partLength = 0
+  #upload: string | undefined
+  #partCount = 0
+  readonly #parts: UploadPart[] = []
+  #sending: Promise<void> = Promise.resolve()
+  #mayExist = false
+
+  constructor(client: BucketClient, key: string, pool: PartPool) {
+    this.#client = client
+    this.#key = key
+    this.#pool = pool
+  }
+
+  write(chunk: Buffer) {
+    this.#hash.update(chunk)
+    this.#size += chunk.length
+    if (this.#partLength + chunk.length > partSize(this.#partCount)) return this.#writeParts(chunk)
+    this.#fill(chunk)
+    return undefined
+  }
+
+  async finish(): Promise<StagedBlob> {
+    try {
+      await this.#end()
+    } catch (error) {
+      await this.discard()
+      throw error
+    }
+    const discard = () => this.discard()
+    return {
+      sha256: this.#hash.digest('hex'),
+      size: this.#size,
+      path: this.#key,
+      sync: async () => {},
+      discard,
+    }
+  }
+
+  async discard() {
+    await this.#sending.catch(() => {}) // a part that arrives after the abort would stay
+    const id = this.#upload
+    this.#upload = undefined
+    if (id !== undefined) await this.#client.abort(this.#key, id).catch(() => {}) // gc aborts it
+    if (this.#mayExist) await this.#client.remove(this.#key).catch(() => {}) // gc removes it
+    this.#mayExist = false
+  }
+
+  async #end() {
+    if (this.#upload === undefined) {
+      this.#mayExist = true
+      return this.#client.put(this.#key, this.#takePart())
+    }
+    await this.#sendPart()
+    await this.#sending
+    this.#mayExist = true
+    await this.#client.complete(this.#key, this.#upload, this.#parts)
+    this.#upload = undefined
+  }
+
+  async #writeParts(chunk: Buffer) {
+    for (let at = this.#fill(chunk); at < chunk.length; ) {
+      await this.#sendPart()
+      at += this.#fill(chunk.subarray(at))
+    }
+  }
 
   /** Copies the beginning of a chunk that fits into the part. */
-  const fill = (chunk: Buffer): number => {
-    const needed = Math.min(partLength + chunk.length, partSize(partCount))
-    if (needed > filling.length) {
-      const larger = allocateBlock(Math.max(needed, FIRST_BYTES, 2 * partLength), partSize(partCount), pool)
-      filling.copy(larger, 0, 0, partLength)
-      filling = larger
+  #fill(chunk: Buffer) {
+    const size = partSize(this.#partCount)
+    const needed = Math.min(this.#partLength + chunk.length, size)
+    if (needed > this.#filling.length) {
+      const larger = allocateBlock(Math.max(needed, FIRST_BYTES, 2 * this.#partLength), size, this.#pool)
+      this.#filling.copy(larger, 0, 0, this.#partLength)
+      this.#filling = larger
     }
-    const copied = chunk.copy(filling, partLength)
-    partLength += copied
+    const copied = chunk.copy(this.#filling, this.#partLength)
+    this.#partLength += copied
     return copied
   }
 
-  /** Returns the filled part and starts an empty one. */
-  const takePart = (): Buffer => {
-    const bytes = filling.subarray(0, partLength)
-    filling = Buffer.alloc(0)
-    partLength = 0
-    return bytes
-  }
-
   /** Awaits the previous part, and starts to send this one. */
-  const sendPart = async () => {
-    await sending
-    const id = upload ?? (await client.begin(key))
-    upload = id
-    const bytes = takePart()
-    partCount += 1
-    sending = client.part(key, id, partCount, bytes).then((part) => {
-      parts.push(part)
-      if (bytes.buffer.byteLength === PART_BYTES && pool.length < MAX_FREE)
-        pool.push(Buffer.from(bytes.buffer))
+  async #sendPart() {
+    await this.#sending
+    const id = this.#upload ?? (await this.#client.begin(this.#key))
+    this.#upload = id
+    const bytes = this.#takePart()
+    this.#partCount += 1
+    this.#sending = this.#client.part(this.#key, id, this.#partCount, bytes).then((part) => {
+      this.#parts.push(part)
+      if (bytes.buffer.byteLength === PART_BYTES && this.#pool.length < MAX_FREE)
+        this.#pool.push(Buffer.from(bytes.buffer))
     })
-    sending.catch(() => {}) // the next part or finish handles it
+    this.#sending.catch(() => {}) // the next part or finish handles it
   }
 
-  const writeParts = async (chunk: Buffer) => {
-    for (let at = fill(chunk); at < chunk.length; ) {
-      await sendPart()
-      at += fill(chunk.subarray(at))
-    }
-  }
-
-  const discard = async () => {
-    await sending.catch(() => {}) // a part that arrives after the abort would stay
-    const id = upload
-    upload = undefined
-    if (id !== undefined) await client.abort(key, id).catch(() => {}) // gc aborts it
-    if (mayExist) await client.remove(key).catch(() => {}) // gc removes it
-    mayExist = false
-  }
-
-  const end = async () => {
-    if (upload === undefined) {
-      mayExist = true
-      return client.put(key, takePart())
-    }
-    await sendPart()
-    await sending
-    mayExist = true
-    await client.complete(key, upload, parts)
-    upload = undefined
-  }
-
-  return {
-    write(chunk) {
-      hash.update(chunk)
-      size += chunk.length
-      if (partLength + chunk.length > partSize(partCount)) return writeParts(chunk)
-      fill(chunk)
-      return undefined
-    },
-    async finish(): Promise<StagedBlob> {
-      try {
-        await end()
-      } catch (error) {
-        await discard()
-        throw error
-      }
-      return { sha256: hash.digest('hex'), size, path: key, sync: async () => {}, discard }
-    },
-    discard,
+  /** Returns the filled part and starts an empty one. */
+  #takePart() {
+    const bytes = this.#filling.subarray(0, this.#partLength)
+    this.#filling = NO_BYTES
+    this.#partLength = 0
+    return bytes
   }
 }
 
