@@ -16,25 +16,17 @@ import { RatesScreen } from './rates/rates-screen.tsx'
 import { AddSecret, NeedsSecret, OneTimeLink, SignIn } from './session/lazy-doors.ts'
 import { SessionMenu } from './session/session-menu.tsx'
 
-const DocumentsScreen = lazyView(() =>
-  import('./documents/documents-screen.tsx').then((file) => file.DocumentsScreen),
-)
-const StatusScreen = lazyView(() => import('./status/status-screen.tsx').then((file) => file.StatusScreen))
+const DocumentsScreen = lazyView(() => import('./documents/documents-screen.tsx'), 'DocumentsScreen')
+const StatusScreen = lazyView(() => import('./status/status-screen.tsx'), 'StatusScreen')
 const BELOW_RATES = {
-  Closes: lazyView(() => import('./rates/closes/closes.tsx').then((file) => file.Closes)),
-  ConvertList: lazyView(() => import('./rates/list/convert-list.tsx').then((file) => file.ConvertList)),
-  Differential: lazyView(() =>
-    import('./rates/differential/differential.tsx').then((file) => file.Differential),
-  ),
-  Certificate: lazyView(() => import('./rates/certificate/certificate.tsx').then((file) => file.Certificate)),
-  CurrencyTable: lazyView(() =>
-    import('./rates/currencies/currency-table.tsx').then((file) => file.CurrencyTable),
-  ),
-  IndicatorsCard: lazyView(() =>
-    import('./rates/indicators/indicators-card.tsx').then((file) => file.IndicatorsCard),
-  ),
-  EmptyDatabase: lazyView(() => import('./small-parts.ts').then((file) => file.EmptyDatabase)),
-  MissingDaysNote: lazyView(() => import('./small-parts.ts').then((file) => file.MissingDaysNote)),
+  Closes: lazyView(() => import('./rates/closes/closes.tsx'), 'Closes'),
+  ConvertList: lazyView(() => import('./rates/list/convert-list.tsx'), 'ConvertList'),
+  Differential: lazyView(() => import('./rates/differential/differential.tsx'), 'Differential'),
+  Certificate: lazyView(() => import('./rates/certificate/certificate.tsx'), 'Certificate'),
+  CurrencyTable: lazyView(() => import('./rates/currencies/currency-table.tsx'), 'CurrencyTable'),
+  IndicatorsCard: lazyView(() => import('./rates/indicators/indicators-card.tsx'), 'IndicatorsCard'),
+  EmptyDatabase: lazyView(() => import('./small-parts.ts'), 'EmptyDatabase'),
+  MissingDaysNote: lazyView(() => import('./small-parts.ts'), 'MissingDaysNote'),
   NeedsSecret,
 }
 

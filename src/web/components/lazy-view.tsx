@@ -4,10 +4,16 @@ import { FailureNotice } from './notice.tsx'
 import { refreshCount } from './use-api.ts'
 import { texts } from './view.ts'
 
-/** Component whose file is fetched when it is first rendered, and with the first of them the styles of all. */
-export function lazyView<Props extends object>(
-  load: () => Promise<FunctionComponent<Props>>,
-): FunctionComponent<Props> {
+type ComponentProps<Component> = Component extends (props: infer Props extends object) => unknown
+  ? Props
+  : never
+
+/** Component of a file that is fetched when it is first rendered. The first of them fetches the styles of all. */
+export function lazyView<File, Name extends keyof File>(
+  load: () => Promise<File>,
+  name: Name,
+): FunctionComponent<ComponentProps<File[Name]>> {
+  type Props = ComponentProps<File[Name]>
   let Component: FunctionComponent<Props> | undefined
   return function Lazy(props: Props) {
     const [state, setState] = useState<'loading' | 'ready' | 'failed'>(Component ? 'ready' : 'loading')
@@ -15,8 +21,8 @@ export function lazyView<Props extends object>(
     useEffect(() => {
       if (Component) return
       Promise.all([load(), loadStyles()]).then(
-        ([component]) => {
-          Component = component
+        ([file]) => {
+          Component = file[name] as FunctionComponent<Props>
           setState('ready')
         },
         () => setState('failed'),

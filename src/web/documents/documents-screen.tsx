@@ -28,10 +28,8 @@ import { RetryButton } from './retry-button.tsx'
 import { noteText, StateChip } from './state-chip.tsx'
 import { timeText } from './times.ts'
 
-const DocumentDetails = lazyView(() =>
-  import('./document/document-details.tsx').then((file) => file.DocumentDetails),
-)
-const Sending = lazyView(() => import('./sending/sending.tsx').then((file) => file.Sending))
+const DocumentDetails = lazyView(() => import('./document/document-details.tsx'), 'DocumentDetails')
+const Sending = lazyView(() => import('./sending/sending.tsx'), 'Sending')
 
 const ALONE_EVERY_MS = 5000
 const NO_FILTERS = {

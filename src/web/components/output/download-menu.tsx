@@ -4,11 +4,9 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { icons } from '../icons.tsx'
 import { lazyView } from '../lazy-view.tsx'
 import { texts } from '../view.ts'
-import type { DownloadListProps, DownloadSource } from './download-list.tsx'
+import type { DownloadSource } from './download-list.tsx'
 
-const DownloadList = lazyView<DownloadListProps>(() =>
-  import('./download-list.tsx').then((file) => file.DownloadList),
-)
+const DownloadList = lazyView(() => import('./download-list.tsx'), 'DownloadList')
 
 /**
  * @param props.table undefined until its data are loaded. The button stands there from the start: one that appears
