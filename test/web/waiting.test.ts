@@ -56,7 +56,7 @@ test('the list reports a lost connection, and adds documents created before it r
   const before = await readNames(visit)
   await line.cut()
   await waitForText(visit, '.live', new RegExp(WORDS.waiting))
-  await waitForText(visit, '.received .refusal', new RegExp(failures.offline))
+  await waitForText(visit, '.received .refusal', new RegExp(failures.kinds.offline))
   assert.deepEqual(await readNames(visit), before) // loaded documents stay
   await createDocuments(app, [text('meanwhile.txt'), text('meanwhile-too.txt')])
   await line.mend()
@@ -80,7 +80,7 @@ test('the list reports a killed server, and is complete and signed in after a re
   first.child.kill('SIGKILL')
   await first.waitForExit()
   await waitForText(visit, '.live', new RegExp(WORDS.waiting))
-  await waitForText(visit, '.received .refusal', new RegExp(failures.offline))
+  await waitForText(visit, '.received .refusal', new RegExp(failures.kinds.offline))
   assert.deepEqual(await readNames(visit), ['before.txt'])
   const second = startProgram(t, [...words, new URL(url).port])
   await second.waitForOutput(/http:\/\/127\.0\.0\.1:\d+/)

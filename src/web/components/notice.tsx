@@ -16,12 +16,13 @@ export function Notice({ title, children }: { title: string; children?: Componen
 
 /** Message of a failure with a button to retry. Without a connection the banner of the page has the rest. */
 export function FailureNotice({ failure }: { failure: Failure }) {
-  const { title, text } = failureText(failure)
+  const { title } = failureText(failure)
+  const { busyText, retry } = texts.value.failures
   if (isLost(failure)) return <Notice title={title} />
   return (
     <Notice title={title}>
-      {text && <p>{text}</p>}
-      <Button onClick={refreshAll}>{texts.value.failures.retry}</Button>
+      {failure.kind === 'busy' && <p>{busyText}</p>}
+      <Button onClick={refreshAll}>{retry}</Button>
       <FailureDetails failure={failure} />
     </Notice>
   )
@@ -54,25 +55,6 @@ export function isLost({ kind }: Failure): boolean {
   return kind === 'offline' || kind === 'stopped'
 }
 
-export function failureText(failure: Failure): { title: string; text?: string } {
-  const words = texts.value.failures
-  switch (failure.kind) {
-    case 'offline':
-    case 'stopped':
-      return { title: words.offline }
-    case 'busy':
-      return { title: words.busy, text: words.busyText }
-    case 'too-many':
-      return { title: words.tooMany }
-    case 'forbidden':
-      return { title: words.forbidden }
-    case 'not-found':
-      return { title: words.notFound }
-    case 'invalid':
-      return { title: words.invalid }
-    case 'signed-out':
-      return { title: words.signedOut }
-    case 'server':
-      return { title: words.server }
-  }
+export function failureText({ kind }: Failure): { title: string } {
+  return { title: texts.value.failures.kinds[kind === 'stopped' ? 'offline' : kind] }
 }

@@ -60,7 +60,19 @@ export const PAGE = textTable({
   },
 
   failures: {
-    offline: ['Sin conexión', 'No connection'],
+    kinds: {
+      offline: ['Sin conexión', 'No connection'],
+      busy: ['El servidor no puede responder en este momento', 'The server cannot answer at the moment'],
+      'too-many': ['Demasiadas consultas. Espere un momento.', 'Too many requests. Wait a moment.'],
+      forbidden: ['Con este acceso no puede hacer esto', 'Your access does not allow that'],
+      'not-found': ['No hay datos para esto', 'There are no data for this'],
+      invalid: ['El servidor no acepta estos valores', 'The server does not accept these values'],
+      'signed-out': ['Su sesión terminó', 'Your session has ended'],
+      server: [
+        'El servidor tuvo un error. Avise a quien administra el servidor.',
+        'The server had an error. Tell whoever runs the server.',
+      ],
+    },
     lost: ['Sin conexión con el servidor.', 'No connection to the server.'],
     lastShown: (time: string) => [
       `Se ven los valores recibidos a las ${time}.`,
@@ -69,19 +81,9 @@ export const PAGE = textTable({
     again: ['Se reintenta automáticamente.', 'Retrying automatically.'],
     receivedAt: (time: string) => [`recibido a las ${time}`, `received at ${time}`],
     waits: ['Se calculará al volver la conexión.', 'It will be computed when the connection returns.'],
-    busy: ['El servidor no puede responder en este momento', 'The server cannot answer at the moment'],
     busyText: [
       'Está ocupado o se está iniciando. Se reintenta automáticamente.',
       'It is busy, or starting. Retrying automatically.',
-    ],
-    tooMany: ['Demasiadas consultas. Espere un momento.', 'Too many requests. Wait a moment.'],
-    forbidden: ['Con este acceso no puede hacer esto', 'Your access does not allow that'],
-    notFound: ['No hay datos para esto', 'There are no data for this'],
-    invalid: ['El servidor no acepta estos valores', 'The server does not accept these values'],
-    signedOut: ['Su sesión terminó', 'Your session has ended'],
-    server: [
-      'El servidor tuvo un error. Avise a quien administra el servidor.',
-      'The server had an error. Tell whoever runs the server.',
     ],
     retry: ['Reintentar', 'Try again'],
     details: ['Detalles', 'Details'],

@@ -77,7 +77,11 @@ test('a token of company 8 shows nothing of company 7, even with a link to it', 
   const [id = 0] = await createDocuments(app, [PDF])
   const visit = await openVisit(browser, app, { path: '/#documents?company=7&agent=12' })
   await enterSecret(visit, token)
-  await waitForText(visit, '.received .notice', new RegExp(inLanguage(PAGE, 'en').failures.notFound))
+  await waitForText(
+    visit,
+    '.received .notice',
+    new RegExp(inLanguage(PAGE, 'en').failures.kinds['not-found']),
+  )
   assert.deepEqual(await readNames(visit), [])
   assert.doesNotMatch(await elementText(visit, 'main'), /Café Britt|Facturas|Ana Mora|invoice/)
   const statuses = await visit.page.evaluate(async (id) => {
