@@ -1,31 +1,27 @@
 // Session of this page and its half of the credentials. The other half is an HttpOnly cookie; either alone is useless.
 
 import { signal } from '@preact/signals'
+import { readStored } from './storage.ts'
 
-export type KeyFacts = { name: string }
-export type TokenFacts = {
-  name: string
-  allow: readonly string[]
-  company_id: number | null
-  expires_at: string | null
-}
-/** `person`: name of the link that opened the session. `organization`: letterhead of the server. */
 export type SessionSecrets = {
-  key: KeyFacts | null
-  token: TokenFacts | null
-  person?: string | null
-  organization?: { name: string; tax_id: string | null } | null
+  key: { name: string } | null
+  token: {
+    name: string
+    allow: readonly string[]
+    company_id: number | null
+    expires_at: string | null
+  } | null
+  /** Name in the link that the session began with. */
+  person: string | null
 }
 
 /** Letterhead of the server's owner. */
-export type ServerOwner = { name: string; tax_id: string | null }
+type ServerOwner = { name: string; tax_id: string | null }
 
 /** Reason why a session ended, and whether it was a remembered one. */
 export type SessionEnding = { reason: 'idle' | 'age' | 'closed' | 'withdrawn'; remember: boolean }
 
 export type SessionFacts = SessionSecrets & {
-  /** Name in the link that the session began with. */
-  person: string | null
   organization: ServerOwner | null
   /** True if rates are open to this address without signing in. */
   open: boolean
@@ -33,7 +29,7 @@ export type SessionFacts = SessionSecrets & {
   indicators?: true
 }
 
-export type SessionState =
+type SessionState =
   /** `isRefused`: after a 401. */
   | { state: 'loading'; isRefused?: true }
   /** Rates without signing in, in an open network. */
@@ -67,21 +63,7 @@ export function hasIndicators(): boolean {
 }
 
 export function readPageSecret(): string | undefined {
-  try {
-    return localStorage.getItem(PAGE_SECRET_KEY) || undefined
-  } catch {
-    return undefined // the browser forbids storage
-  }
-}
-
-/** @returns false if the browser forbids storage */
-export function storePageSecret(secret: string): boolean {
-  try {
-    localStorage.setItem(PAGE_SECRET_KEY, secret)
-    return true
-  } catch {
-    return false
-  }
+  return readStored(PAGE_SECRET_KEY) || undefined
 }
 
 /** Requests the session again after a 401. Ignores responses to an earlier session, and all but the first. */
@@ -89,30 +71,6 @@ export function recheckSession(secret: string | undefined): void {
   const { state } = session.value
   if (secret === readPageSecret() && (state === 'in' || state === 'open'))
     session.value = { state: 'loading', isRefused: true }
-}
-
-export function hasPositions(): boolean {
-  try {
-    return localStorage.getItem(POSITIONS_KEY) !== null
-  } catch {
-    return false // the browser forbids storage
-  }
-}
-
-export function deletePositions(): void {
-  try {
-    localStorage.removeItem(POSITIONS_KEY)
-  } catch {
-    // Without storage there were none.
-  }
-}
-
-export function deletePageSecret(): void {
-  try {
-    localStorage.removeItem(PAGE_SECRET_KEY)
-  } catch {
-    // Without storage there was no session.
-  }
 }
 
 /** Returns true if the token of the session has a permission, such as `documents:POST`. */

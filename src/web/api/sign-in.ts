@@ -2,9 +2,8 @@
 
 import { apiRequest, type Failure, PAGE_HEADER } from './request.ts'
 import {
-  deletePageSecret,
-  deletePositions,
   PAGE_SECRET_KEY,
+  POSITIONS_KEY,
   readPageSecret,
   type SessionEnding,
   type SessionFacts,
@@ -12,16 +11,15 @@ import {
   SIGNED_OUT,
   session,
   signOuts,
-  storePageSecret,
   unendedSecret,
 } from './session.ts'
+import { writeStored } from './storage.ts'
 
 export type Refusal = Failure | { kind: 'storage' }
 
 /** Facts of a one-time link. */
 export type LinkFacts = SessionSecrets & {
   company: { name: string } | null
-  person: string | null
   remember: boolean
   ends_at: string
 }
@@ -64,7 +62,7 @@ export async function resumeSession(): Promise<Failure | undefined> {
   lastResume = performance.now()
   if (value && (value.key || value.token) && !isBroken) session.value = { state: 'in', ...value }
   else {
-    deletePageSecret()
+    writeStored(PAGE_SECRET_KEY, null)
     session.value = { state: 'out', reason: 'ended', end: value?.ended }
   }
   return undefined
@@ -90,10 +88,10 @@ export function queryCode(code: string) {
  */
 export async function signOut(): Promise<void> {
   const secret = readPageSecret()
-  deletePositions()
+  writeStored(POSITIONS_KEY, null)
   if (secret !== undefined) await endSession(secret)
-  storePageSecret(SIGNED_OUT)
-  deletePageSecret()
+  writeStored(PAGE_SECRET_KEY, SIGNED_OUT)
+  writeStored(PAGE_SECRET_KEY, null)
   await leaveSession()
 }
 
@@ -127,7 +125,7 @@ export async function requestSession(
   const { value, failure } = await apiRequest<{ page: string }>('/session', { method: 'POST', body })
   if (failure) return failure
   unendedSecret.value = undefined // its cookie has been replaced
-  if (!storePageSecret(value.page)) return { kind: 'storage' }
+  if (!writeStored(PAGE_SECRET_KEY, value.page)) return { kind: 'storage' }
   const facts = await apiRequest<SessionFacts>('/session')
   // After a failure the page loads the session, for the code is used up.
   session.value = facts.value ? { state: 'in', ...facts.value } : { state: 'loading' }

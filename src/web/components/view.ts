@@ -1,6 +1,7 @@
 // State of the whole page: view, language and theme.
 
 import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
+import { writeStored } from '../api/storage.ts'
 import { PAGE } from '../i18n/page.ts'
 import { type InLanguage, inLanguage, type TextTable } from '../i18n/table-texts.ts'
 import { createFormats, type Language } from '../model/formats.ts'
@@ -35,13 +36,13 @@ export function setView(change: Partial<View>): void {
 
 export function chooseLanguage(next: Language): void {
   language.value = next
-  storeChoice('cambista-language', next)
+  writeStored('cambista-language', next)
 }
 
 export function chooseTheme(next: Theme): void {
   theme.value = next
   root.dataset.theme = next
-  storeChoice('cambista-theme', next)
+  writeStored('cambista-theme', next)
 }
 
 addEventListener('popstate', () => {
@@ -62,12 +63,4 @@ function currentTheme(): Theme {
   const { theme: chosen } = root.dataset
   if (chosen === 'light' || chosen === 'dark') return chosen
   return prefersDark.matches ? 'dark' : 'light'
-}
-
-function storeChoice(name: string, value: string): void {
-  try {
-    localStorage.setItem(name, value)
-  } catch {
-    // Without storage the choice lasts until the page is closed.
-  }
 }

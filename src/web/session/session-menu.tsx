@@ -1,8 +1,9 @@
 // Menu of the session: its name, its rights in words, and the ways out.
 
 import { useState } from 'preact/hooks'
-import { hasPositions, type SessionFacts } from '../api/session.ts'
+import { POSITIONS_KEY, type SessionFacts } from '../api/session.ts'
 import { signOut, signOutElsewhere } from '../api/sign-in.ts'
+import { readStored } from '../api/storage.ts'
 import { Button } from '../components/button.tsx'
 import { icons } from '../components/icons.tsx'
 import { failureText } from '../components/notice.tsx'
@@ -57,7 +58,7 @@ export function SessionMenu(props: { facts: SessionFacts; onAdd: (kind: 'key' | 
 
 /** Signs out. Positions of exchange differences are removed, after a question if there are any. */
 async function leave(): Promise<void> {
-  if (hasPositions() && !(await confirmRemoval())) return
+  if (readStored(POSITIONS_KEY) !== null && !(await confirmRemoval())) return
   await signOut()
 }
 

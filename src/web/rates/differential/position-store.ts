@@ -2,28 +2,19 @@
 // and days alone.
 
 import { POSITIONS_KEY } from '../../api/session.ts'
+import { readStored, writeStored } from '../../api/storage.ts'
 import { isDay } from '../../model/days.ts'
 import type { Position } from '../../model/rates/differential.ts'
 
 export const MAX_POSITIONS = 5000
 
 export function readPositions(): Position[] {
-  try {
-    return parsePositions(localStorage.getItem(POSITIONS_KEY) ?? '[]')
-  } catch {
-    return [] // the browser forbids storage
-  }
+  return parsePositions(readStored(POSITIONS_KEY) ?? '[]')
 }
 
 /** @returns false if the browser forbids storage */
 export function storePositions(positions: readonly Position[]): boolean {
-  try {
-    if (positions.length === 0) localStorage.removeItem(POSITIONS_KEY)
-    else localStorage.setItem(POSITIONS_KEY, JSON.stringify(positions))
-    return true
-  } catch {
-    return false
-  }
+  return writeStored(POSITIONS_KEY, positions.length === 0 ? null : JSON.stringify(positions))
 }
 
 /** Returns the valid positions of stored JSON, numbered from 1. */
