@@ -4,7 +4,7 @@ import { effect, signal, untracked } from '@preact/signals'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { serverTime } from '../api/clock.ts'
 import { isOffline } from '../api/connection.ts'
-import { apiRequest, type Failure } from '../api/request.ts'
+import { apiRequest, type Failure, type Result } from '../api/request.ts'
 
 export type ApiState<T> = {
   /** Undefined before the first response, and after a permanent failure. */
@@ -12,11 +12,11 @@ export type ApiState<T> = {
   failure?: Failure | undefined
   /** Time at which the value arrived. */
   receivedAt?: number | undefined
-  /** Value of the previous path, until this one is loaded. */
+  /** Value of the previous key, until this one is loaded. */
   previous?: T | undefined
 }
 
-type PathState<T> = ApiState<T> & { path: string }
+type LoadedState<T> = ApiState<T> & { key: string }
 
 /** Milliseconds until the next attempt after a transient failure. */
 export const RETRY_MS = 8000
@@ -53,41 +53,61 @@ export function oldestArrival(): number | undefined {
   return arrivals.size === 0 ? undefined : Math.min(...arrivals.values())
 }
 
-/** @param path undefined: nothing to load yet @param everyMs poll interval @param read the same function at each call */
+/** Returns the value, and the former one while another loads without a failure. */
+export function useLastLoaded<T>(current: T | undefined, failure: Failure | undefined): T | undefined {
+  const [last, setLast] = useState<T | undefined>(undefined)
+  if (current && current !== last) setLast(current)
+  return current ?? (failure ? undefined : last)
+}
+
+/** @param path undefined: nothing to load yet @param everyMs poll interval */
 export function useApi<T>(
   path: string | undefined,
   everyMs?: number,
   read?: (response: Response) => Promise<T>,
 ): ApiState<T> {
-  const [state, setState] = useState<PathState<T>>({ path: '' })
-  const [attempt, setAttempt] = useState(0)
-  const refresh = refreshCount.value
   const instance = useMemo(() => ({}), [])
   useEffect(() => () => void arrivals.delete(instance), [])
+  const load = async (signal: AbortSignal) => {
+    const result = await apiRequest<T>(path ?? '', { signal, read })
+    if (!result.failure && !signal.aborted) arrivals.set(instance, serverTime())
+    return result
+  }
+  return useLoaded(path, load, everyMs)
+}
+
+/** Loads a value, and again when its key changes. @param key undefined: nothing to load yet */
+export function useLoaded<T>(
+  key: string | undefined,
+  load: (signal: AbortSignal) => Promise<Result<T>>,
+  everyMs?: number,
+): ApiState<T> {
+  const [state, setState] = useState<LoadedState<T>>({ key: '' })
+  const [attempt, setAttempt] = useState(0)
+  const refresh = refreshCount.value
   useEffect(() => {
-    if (path === undefined) return
+    if (key === undefined) return
     const request = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
     const schedule = (ms: number) => {
       timer = setTimeout(() => setAttempt((count) => count + 1), ms)
     }
-    apiRequest<T>(path, { signal: request.signal, read }).then(({ value, failure }) => {
+    load(request.signal).then(({ value, failure }) => {
       if (request.signal.aborted) return
       const arrival = serverTime()
-      if (!failure) arrivals.set(instance, arrival)
       setState((old) => {
-        const isSame = old.path === path
+        const isSame = old.key === key
         const oldValue = isSame ? old.value : undefined
         // A transient failure does not discard the value.
         if (failure)
           return {
-            path,
+            key,
             value: isTransient(failure) ? oldValue : undefined,
             failure,
             receivedAt: isSame ? old.receivedAt : undefined,
             previous: oldValue ?? old.value ?? old.previous,
           }
-        return { path, value, receivedAt: arrival, failure: undefined, previous: undefined }
+        return { key, value, receivedAt: arrival, failure: undefined, previous: undefined }
       })
       if (failure && isTransient(failure)) schedule(RETRY_MS)
       else if (everyMs !== undefined) schedule(everyMs)
@@ -96,8 +116,8 @@ export function useApi<T>(
       request.abort()
       clearTimeout(timer)
     }
-  }, [path, attempt, refresh])
-  if (state.path === path) return state
+  }, [key, attempt, refresh])
+  if (state.key === key) return state
   return { previous: state.value ?? state.previous }
 }
 

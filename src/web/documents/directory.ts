@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Agent, DirectoryEntry, Document } from '../api/documents.ts'
 import { apiRequest, type Failure, type Result } from '../api/request.ts'
 import { session } from '../api/session.ts'
-import { isTransient, RETRY_MS, refreshCount } from '../components/use-api.ts'
+import { isTransient, RETRY_MS, refreshCount, useLoaded } from '../components/use-api.ts'
 import { visibleText } from '../model/visible.ts'
 
 export type LoadedDirectory = {
@@ -17,21 +17,19 @@ export type LoadedDirectory = {
   failure: Failure | undefined
 }
 
-type List<T> = Result<readonly T[]>
-
 const PAGE_SIZE = 200
 
 export function useDirectory(selectedCompany: number): LoadedDirectory {
   const current = session.value
   const tokenCompany = current.state === 'in' ? (current.token?.company_id ?? 0) : 0
   const companies = useList<DirectoryEntry>('/api/v1/companies', 'companies')
-  const company = selectedCompany || tokenCompany || singleId(companies?.value)
+  const company = selectedCompany || tokenCompany || singleId(companies.value)
   const parties = useParties(company)
   return {
-    companies: companies?.value ?? [],
+    companies: companies.value ?? [],
     ...parties,
-    isLoaded: companies?.value !== undefined && parties.isLoaded,
-    failure: companies?.failure ?? parties.failure,
+    isLoaded: companies.value !== undefined && parties.isLoaded,
+    failure: companies.failure ?? parties.failure,
   }
 }
 
@@ -42,10 +40,10 @@ export function useParties(company: number): Omit<LoadedDirectory, 'companies'> 
   const owners = useList<DirectoryEntry>(path && `${path}/owners`, 'owners')
   return {
     company,
-    agents: agents?.value ?? [],
-    owners: owners?.value ?? [],
-    isLoaded: path === undefined || Boolean(agents?.value && owners?.value),
-    failure: agents?.failure ?? owners?.failure,
+    agents: agents.value ?? [],
+    owners: owners.value ?? [],
+    isLoaded: path === undefined || Boolean(agents.value && owners.value),
+    failure: agents.failure ?? owners.failure,
   }
 }
 
@@ -98,34 +96,17 @@ function singleId(companies: readonly DirectoryEntry[] | undefined): number {
   return companies?.length === 1 ? (companies[0]?.id ?? 0) : 0
 }
 
-/** Loads all pages of a list. Undefined until they are loaded. A transient failure does not discard them. */
-function useList<T extends DirectoryEntry>(path: string | undefined, name: string): List<T> | undefined {
-  const [state, setState] = useState<{ path: string; list: List<T> } | undefined>(undefined)
-  const [attempt, setAttempt] = useState(0)
-  const refresh = refreshCount.value
-  useEffect(() => {
-    if (path === undefined) return
-    const request = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    void fetchList<T>(path, name, request.signal).then((list) => {
-      if (request.signal.aborted) return
-      const isPassing = list.failure && isTransient(list.failure)
-      if (isPassing) timer = setTimeout(() => setAttempt((count) => count + 1), RETRY_MS)
-      setState((old) => (isPassing && old?.path === path && old.list.value ? old : { path, list }))
-    })
-    return () => {
-      request.abort()
-      clearTimeout(timer)
-    }
-  }, [path, attempt, refresh])
-  return state && state.path === path ? state.list : undefined
+/** Loads all pages of a list. A transient failure does not discard them. */
+function useList<T extends DirectoryEntry>(path: string | undefined, name: string) {
+  const { value, failure } = useLoaded(path, (signal) => fetchList<T>(path ?? '', name, signal))
+  return { value, failure: value ? undefined : failure }
 }
 
 async function fetchList<T extends DirectoryEntry>(
   path: string,
   name: string,
   signal: AbortSignal,
-): Promise<List<T>> {
+): Promise<Result<readonly T[]>> {
   const rows: T[] = []
   let after = 0
   for (;;) {

@@ -1,9 +1,9 @@
 // Loads the figures of the periods of a pair.
 
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import { serverTime } from '../../api/clock.ts'
 import type { PeriodsResponse, RateSide } from '../../api/responses.ts'
-import { useApi } from '../../components/use-api.ts'
+import { useApi, useLastLoaded } from '../../components/use-api.ts'
 import { addDays, FIRST_DAY } from '../../model/days.ts'
 import { type KnownHoles, mergeHoles } from '../../model/rates/holes.ts'
 import type { PeriodKind, SidePeriods } from '../../model/rates/months.ts'
@@ -31,12 +31,10 @@ export function useCloses({ pair, every, year }: ClosesQuery, today: string) {
     () => joinSides({ pair, every, year }, responses),
     [pair, every, year, isBoth, sell.value, buy.value],
   )
-  const [lastLoaded, setLastLoaded] = useState<LoadedCloses | undefined>(undefined)
-  if (current && current !== lastLoaded) setLastLoaded(current)
   // A loaded value survives later failures.
   const failure = [sell, buy].find((one) => one.failure && !one.value)?.failure
   return {
-    loaded: current ?? (failure ? undefined : lastLoaded),
+    loaded: useLastLoaded(current, failure),
     failure,
     isLoading: !current && !failure,
   }

@@ -1,11 +1,13 @@
 // Table of all currencies on the day of the dollar: colones for one unit beside the published value.
 
 import { useMemo, useState } from 'preact/hooks'
+import { apiRequest } from '../../api/request.ts'
 import type { Series } from '../../api/responses.ts'
 import { Button } from '../../components/button.tsx'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { TableSearch } from '../../components/table-search.tsx'
+import { useLoaded } from '../../components/use-api.ts'
 import { formats, pageTexts } from '../../components/view.ts'
 import { CURRENCIES } from '../../i18n/currency-texts.ts'
 import { MISSING_DATA } from '../../i18n/missing-data.ts'
@@ -13,15 +15,17 @@ import { countryNames } from '../../model/rates/countries.ts'
 import { listedCurrencies } from '../../model/rates/currencies.ts'
 import {
   type CurrencyRow,
+  currencyRows,
   MAIN_CURRENCIES,
   orderRows,
   type SortKey,
   sortRows,
+  type UnitRate,
+  unitConversions,
 } from '../../model/rates/currency-rows.ts'
 import { matchesQuery } from '../../model/search.ts'
 import { CurrencyFiles } from './currency-files.tsx'
 import { CurrencyGrid, type Sorting } from './currency-grid.tsx'
-import { useCurrencyRates } from './loaded-rates.ts'
 
 const HOME = 'CRC'
 const FORMS = ['colones', 'published'] as const
@@ -95,6 +99,24 @@ export function CurrencyTable({ series, day }: { series: readonly Series[]; day:
       </div>
     </div>
   )
+}
+
+/**
+ * Rows of a day. While another day loads they are those of the former one.
+ * @param day undefined: it was refused, and nothing is requested
+ */
+function useCurrencyRates(codes: readonly string[], day: string | undefined) {
+  const key = codes.length === 0 || day === undefined ? undefined : [day, ...codes].join(' ')
+  const loaded = useLoaded(key, async (signal) => {
+    const body = unitConversions(codes, day ?? '')
+    const options = { method: 'POST', body, signal } as const
+    const { value, failure } = await apiRequest<readonly UnitRate[]>('/api/v1/convert/batch', options)
+    return failure ? { failure } : { value: { codes, day: day ?? '', answers: value } }
+  })
+  const { value, failure, previous } = loaded
+  const state = value ?? (failure && previous?.day !== day ? undefined : previous)
+  const rows = useMemo(() => state && currencyRows(state.codes, state.answers), [state])
+  return { day: state?.day ?? '', rows, failure, isLoading: day !== undefined && !value && !failure }
 }
 
 /** The first click sorts figures and days descending, and texts ascending. */

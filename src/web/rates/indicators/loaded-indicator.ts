@@ -1,7 +1,7 @@
 // Loads the values of the chosen indicator, or of both sides of an entity.
 
-import { useMemo, useState } from 'preact/hooks'
-import { type ApiState, useApi } from '../../components/use-api.ts'
+import { useMemo } from 'preact/hooks'
+import { type ApiState, useApi, useLastLoaded } from '../../components/use-api.ts'
 import type { ChartSubject } from '../../model/indicators.ts'
 import type { LineName } from '../../model/rates/history.ts'
 import { type DayTable, mergeLines } from '../../model/rates/history.ts'
@@ -31,11 +31,9 @@ export function useIndicatorValues(subject: ChartSubject, range: IndicatorDays |
     () => range && joinLines(subject, second ? [one, other] : [one]),
     [one.value, other.value, subject, range?.from, range?.to],
   )
-  const [lastLoaded, setLastLoaded] = useState<LoadedIndicator | undefined>(undefined)
-  if (current && current !== lastLoaded) setLastLoaded(current)
   const failure = one.failure ?? other.failure
   return {
-    loaded: current ?? (failure ? undefined : lastLoaded),
+    loaded: useLastLoaded(current, failure),
     failure,
     isLoading: range !== undefined && !current && !failure,
   }

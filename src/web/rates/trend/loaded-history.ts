@@ -1,9 +1,9 @@
 // Loads a history together with its pair and days.
 
 import { signal } from '@preact/signals'
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo } from 'preact/hooks'
 import type { HistoryPoint, HistoryResponse, RateSide } from '../../api/responses.ts'
-import { type ApiState, useApi } from '../../components/use-api.ts'
+import { type ApiState, useApi, useLastLoaded } from '../../components/use-api.ts'
 import { view } from '../../components/view.ts'
 import { hasTwoSides } from '../../model/rates/currencies.ts'
 import { type DayTable, mergeLines } from '../../model/rates/history.ts'
@@ -37,14 +37,12 @@ export function useHistory(range: HistoryDays | undefined) {
     () => range && joinSides(sides[1] ? [buy, sell] : [sell], pair, range),
     [sell.value, buy.value, pair, range?.from, range?.to],
   )
-  const [lastLoaded, setLastLoaded] = useState<LoadedHistory | undefined>(undefined)
-  if (current && current !== lastLoaded) setLastLoaded(current)
   useEffect(() => {
     shownHistory.value = current
   }, [current])
   const failure = sell.failure ?? buy.failure
   return {
-    loaded: current ?? (failure ? undefined : lastLoaded),
+    loaded: useLastLoaded(current, failure),
     failure,
     isLoading: !current && !failure,
   }
