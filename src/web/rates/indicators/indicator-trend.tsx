@@ -2,23 +2,15 @@
 
 import type { FunctionComponent } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
-import { Button } from '../../components/button.tsx'
 import { type DateChoice, type DayBounds, useDateChoice } from '../../components/dates/date-choice.ts'
-import { icons } from '../../components/icons.tsx'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
-import { DownloadMenu } from '../../components/output/download-menu.tsx'
-import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { formats, pageTexts, setView, texts, view } from '../../components/view.ts'
 import { INDICATORS } from '../../i18n/indicator-texts.ts'
-import { SPANS, type Span } from '../../model/fragment.ts'
 import type { ChartSubject } from '../../model/indicators.ts'
 import { spanRange, type Trend } from '../../model/rates/history.ts'
 import { isAnyMissing, type KnownHoles } from '../../model/rates/holes.ts'
 import { ChartPanel } from '../trend/chart-panel.tsx'
-import { HistoryTable } from '../trend/history-table.tsx'
-import { RangeFields } from '../trend/range-fields.tsx'
-import { StatisticsTable } from '../trend/statistics-table.tsx'
-import { trendColumns } from '../trend/trend-columns.ts'
+import { SpanField, TrendFoot } from '../trend/trend-foot.tsx'
 import { indicatorTable, joinCodes } from './indicator-files.ts'
 import { type LoadedIndicator, useIndicatorValues } from './loaded-indicator.ts'
 
@@ -55,6 +47,7 @@ export function IndicatorTrend({ subject, today, MissingDaysNote }: TrendProps) 
 function Values({ subject, today, MissingDaysNote }: TrendProps) {
   const words = pageTexts(INDICATORS)
   const { history } = texts.value
+  const { indicatorSpan, indicatorFrom } = view.value
   const [isOpen, setOpen] = useState(false)
   const bounds = indicatorBounds(subject, today)
   const range = shownRange(bounds)
@@ -70,7 +63,11 @@ function Values({ subject, today, MissingDaysNote }: TrendProps) {
   return (
     <div class="history" aria-busy={isLoading}>
       <div class="spread history-controls">
-        <SpanField />
+        <SpanField
+          name="indicator-span"
+          value={indicatorFrom === '' ? indicatorSpan : undefined}
+          onChoose={(span) => setView({ indicatorSpan: span, indicatorFrom: '', indicatorTo: '' })}
+        />
       </div>
       {failure && !loaded ? (
         <FailureNotice failure={failure} />
@@ -89,46 +86,21 @@ function Values({ subject, today, MissingDaysNote }: TrendProps) {
             />
           )}
           {loaded && isAnyMissing(loaded.missing) && <MissingDaysNote missing={loaded.missing} />}
-          <div class="spread history-foot">
-            {visibleTrend ? (
-              <StatisticsTable trend={visibleTrend} figure={exact} isPublished points={points} />
-            ) : (
-              <div class="statistics" />
-            )}
-            <div class="history-tools">
-              <RangeFields
-                choices={choices}
-                onReset={
-                  view.value.indicatorFrom === ''
-                    ? undefined
-                    : () => setView({ indicatorFrom: '', indicatorTo: '' })
-                }
-              />
-              {!isRefused && !isEmpty && (
-                <div class="buttons">
-                  <Button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-                    {icons.table}
-                    {isOpen ? history.hideTable : history.asTable}
-                  </Button>
-                  <DownloadMenu
-                    table={
-                      loaded && visibleTrend && ((language) => indicatorTable(loaded, visibleTrend, language))
-                    }
-                    name={visibleTrend && fileName(codes, visibleTrend)}
-                  />
-                </div>
-              )}
-            </div>
-          </div>
-          {visibleTrend && (
-            <HistoryTable
-              key={`${range.from} ${range.to}`}
-              pair={subject.name}
-              days={visibleTrend.days}
-              columns={trendColumns(visibleTrend, exact)}
-              isOpen={isOpen}
-            />
-          )}
+          <TrendFoot
+            subject={subject.name}
+            trend={visibleTrend}
+            figure={exact}
+            isPublished
+            points={points}
+            choices={choices}
+            onReset={indicatorFrom === '' ? undefined : () => setView({ indicatorFrom: '', indicatorTo: '' })}
+            hasFiles={!isRefused && !isEmpty}
+            isOpen={isOpen}
+            onOpen={setOpen}
+            table={loaded && visibleTrend && ((language) => indicatorTable(loaded, visibleTrend, language))}
+            name={['bccr-indicador', ...codes].join('-')}
+            days={`${range.from} ${range.to}`}
+          />
           <p class="hint trend-source">{words.source(joinCodes(codes, words.and), codes.length)}</p>
         </>
       )}
@@ -141,20 +113,6 @@ function UnitNote({ unit }: { unit: string }) {
     <span class="quiet" lang="es">
       {unit}
     </span>
-  )
-}
-
-function SpanField() {
-  const words = texts.value.history
-  const { indicatorSpan, indicatorFrom } = view.value
-  return (
-    <SegmentedControl<Span>
-      name="indicator-span"
-      label={words.span}
-      value={indicatorFrom === '' ? indicatorSpan : undefined}
-      choices={SPANS.map((value) => ({ value, label: words.spans[value], title: words.spanNames[value] }))}
-      onChoose={(span) => setView({ indicatorSpan: span, indicatorFrom: '', indicatorTo: '' })}
-    />
   )
 }
 
@@ -191,8 +149,4 @@ function useTrend(loaded: LoadedIndicator | undefined): Trend | undefined {
     const { missing, subject, data } = loaded
     return { days: data.days, lines, holes: missing.holes, maxGapDays: subject.maxGapDays }
   }, [loaded, sides, value])
-}
-
-function fileName(codes: readonly string[], { days }: Trend): string {
-  return ['bccr-indicador', ...codes, days[0], days.at(-1)].join('-')
 }

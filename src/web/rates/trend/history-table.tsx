@@ -2,20 +2,18 @@ import { useEffect, useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
 import { Scroller } from '../../components/scroller.tsx'
 import { formats, texts } from '../../components/view.ts'
-import type { TrendColumn } from './trend-columns.ts'
+import type { FigureFormat } from '../../model/formats.ts'
+import type { Trend } from '../../model/rates/history.ts'
 
 const INITIAL_ROWS = 60
 const PRINTED_ROWS = 400
 const IDLE_MS = 400
 
 /** Values by day, newest first. A closed table is in the document for the printer. */
-export function HistoryTable(props: {
-  pair: string
-  days: readonly string[]
-  columns: readonly TrendColumn[]
-  isOpen: boolean
-}) {
-  const { pair, days, columns, isOpen } = props
+export function HistoryTable(props: { pair: string; trend: Trend; figure: FigureFormat; isOpen: boolean }) {
+  const { pair, trend, figure, isOpen } = props
+  const { days } = trend
+  const columns = trendColumns(trend, figure)
   const { history } = texts.value
   const { day, count } = formats.value
   const [rows, setRows] = useState(INITIAL_ROWS)
@@ -66,6 +64,19 @@ export function HistoryTable(props: {
       )}
     </div>
   )
+}
+
+type TrendColumn = { title: string; values: readonly (string | undefined)[]; format: FigureFormat }
+
+/** Columns beside the day: a value of each line, after its own day or index. */
+function trendColumns(trend: Trend, figure: FigureFormat): TrendColumn[] {
+  const { indexTitle, day } = texts.value.history
+  return trend.lines.flatMap(({ label, values, realValues, ownDays }, at): TrendColumn[] => {
+    const line = { title: label, values: realValues ?? values, format: figure }
+    if (ownDays && at > 0)
+      return [{ title: `${day} ${label}`, values: ownDays, format: formats.value.day }, line]
+    return realValues ? [{ title: indexTitle(label), values, format: formats.value.cents }, line] : [line]
+  })
 }
 
 /** Returns true 400 ms after the first paint, when rows for the printer are added. */

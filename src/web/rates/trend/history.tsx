@@ -6,22 +6,17 @@ import { useMemo } from 'preact/hooks'
 import type { Series } from '../../api/responses.ts'
 import { type DateChoice, type DayBounds, useDateChoice } from '../../components/dates/date-choice.ts'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
-import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { formats, setView, texts, view } from '../../components/view.ts'
 import { addDays } from '../../model/days.ts'
-import { SPANS, type Span } from '../../model/fragment.ts'
+import type { Language } from '../../model/formats.ts'
 import { firstRateDay, pairCode } from '../../model/rates/currencies.ts'
 import { spanRange, type Trend } from '../../model/rates/history.ts'
 import { isAnyMissing, type KnownHoles } from '../../model/rates/holes.ts'
 import { ChartPanel } from './chart-panel.tsx'
-import { useComparison } from './comparison.ts'
-import { HistoryFiles } from './history-files.tsx'
-import { HistoryTable } from './history-table.tsx'
+import { type ComparedHistory, useComparison } from './comparison.ts'
 import { type LoadedHistory, useHistory } from './loaded-history.ts'
-import { RangeFields } from './range-fields.tsx'
-import { StatisticsTable } from './statistics-table.tsx'
-import { trendColumns } from './trend-columns.ts'
 import { TrendFields } from './trend-fields.tsx'
+import { SpanField, TrendFoot } from './trend-foot.tsx'
 import { LegDays, TrendSource, TrendTitle } from './trend-texts.tsx'
 
 const MISSING = '—'
@@ -45,7 +40,6 @@ export function History(props: {
   const isRefused = choices.some(({ error }) => error !== undefined)
   const isEmpty = trend?.days.length === 0
   const visibleTrend = isRefused || isEmpty ? undefined : trend
-  const columns = visibleTrend && trendColumns(visibleTrend, figure)
   const isBusy = (isLoading || comparison?.isLoading === true) && !isRefused
   const note = loaded && isAnyMissing(loaded.missing) && <MissingDaysNote missing={loaded.missing} />
   return (
@@ -53,7 +47,11 @@ export function History(props: {
       <TrendTitle pair={loaded?.pair ?? pair} trend={visibleTrend} />
       <div class="spread history-controls">
         <TrendFields series={series} days={loaded?.data.days} last={bounds.last} />
-        <SpanField />
+        <SpanField
+          name="span"
+          value={view.value.from === '' ? view.value.span : undefined}
+          onChoose={(span) => setView({ span, from: '', to: '' })}
+        />
       </div>
       {failure && !loaded && failure.kind !== 'not-found' ? (
         <FailureNotice failure={failure} />
@@ -78,38 +76,26 @@ export function History(props: {
               {note}
             </>
           )}
-          {/* The fields stay in their place, and with them the focus. */}
-          <div class="spread history-foot">
-            {visibleTrend ? (
-              <StatisticsTable trend={visibleTrend} figure={figure} isPublished={isPublished} />
-            ) : (
-              <div class="statistics">{isRefused && MISSING}</div>
-            )}
-            <div class="history-tools">
-              <RangeFields
-                choices={choices}
-                onReset={view.value.from === '' ? undefined : () => setView({ from: '', to: '' })}
-              />
-              {!isRefused && !isEmpty && (
-                <HistoryFiles
-                  loaded={loaded}
-                  compared={comparison?.trend && comparison.range}
-                  trend={visibleTrend}
-                  series={series}
-                  isOpen={table}
-                />
-              )}
-            </div>
-          </div>
-          {loaded && visibleTrend && columns && (
-            <HistoryTable
-              key={`${pair} ${range.from} ${range.to}`}
-              pair={loaded.pair}
-              days={visibleTrend.days}
-              columns={columns}
-              isOpen={table}
-            />
-          )}
+          <TrendFoot
+            subject={loaded?.pair ?? pair}
+            trend={loaded && visibleTrend}
+            figure={figure}
+            isPublished={isPublished}
+            choices={choices}
+            onReset={view.value.from === '' ? undefined : () => setView({ from: '', to: '' })}
+            hasFiles={!isRefused && !isEmpty}
+            isOpen={table}
+            onOpen={(table) => setView({ table })}
+            table={
+              loaded &&
+              visibleTrend &&
+              ((language) => fileTable(loaded, comparison, visibleTrend, series, language))
+            }
+            name={`bccr-${loaded?.pair.replace('/', '-')}`}
+            days={`${pair} ${range.from} ${range.to}`}
+          >
+            {isRefused && MISSING}
+          </TrendFoot>
           <TrendSource pairs={[loaded?.pair ?? pair, ...(comparison ? [comparison.range.pair] : [])]} />
         </>
       )}
@@ -162,20 +148,6 @@ function NoValues(props: { pair: string; series: readonly Series[]; children: Co
   )
 }
 
-function SpanField() {
-  const words = texts.value.history
-  const { span, from } = view.value
-  return (
-    <SegmentedControl<Span>
-      name="span"
-      label={words.span}
-      value={from === '' ? span : undefined}
-      choices={SPANS.map((value) => ({ value, label: words.spans[value], title: words.spanNames[value] }))}
-      onChoose={(span) => setView({ span, from: '', to: '' })}
-    />
-  )
-}
-
 /** Returns true if a link has days that cannot have rates: they are not requested. */
 function useRangeError({ first, last }: DayBounds): boolean {
   const { from, to } = view.value
@@ -201,4 +173,17 @@ function useRangeChoices(
     useDateChoice(from, days, (day) => setView({ from: day, to }), { max: to }),
     useDateChoice(to, days, (day) => setView({ from, to: day }), { min: from }),
   ]
+}
+
+/** Table with the published values, also those of the second line of the chart. */
+async function fileTable(
+  { pair, from, to, data: { days } }: LoadedHistory,
+  comparison: ComparedHistory | undefined,
+  trend: Trend,
+  series: readonly Series[],
+  language: Language,
+) {
+  const { loadHistoryTable } = await import('./history-download.ts')
+  const range = { pair, from: days[0] ?? from, to: days.at(-1) ?? to }
+  return loadHistoryTable(comparison?.trend ? [range, comparison.range] : [range], trend, series, language)
 }
