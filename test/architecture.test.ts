@@ -67,8 +67,11 @@ const LAYERS = [
 const NAMES = LAYERS.map(([name]) => name)
 // The fake bank is beside the layers and may import providers only.
 const DEMO_MAY_IMPORT = new Set(['demo', 'providers', 'runtime', 'values'])
-// The page runs in a browser and shares no file with the program.
 const WEB = 'web'
+/** Files of the program that the page, in a browser, may import: pure, without other imports. */
+const WEB_MAY_IMPORT: ReadonlySet<string> = new Set(
+  ['dates', 'fraction', 'intervals'].map((name) => `src/values/${name}.ts`),
+)
 // Types of sides and windows, which the store shares with the providers.
 const SHARED_TYPES = 'src/providers/provider.ts'
 
@@ -118,7 +121,7 @@ const DOORS: Record<string, (path: string) => boolean> = {
 }
 
 /**
- * Names that two files may declare: both mean the same thing. The page shares no file with the program, so it has its
+ * Names that two files may declare: both mean the same thing. The page shares no types with the program, so it has its
  * own type of what it receives.
  */
 const SHARED_NAMES: Readonly<Record<string, string>> = {
@@ -126,7 +129,6 @@ const SHARED_NAMES: Readonly<Record<string, string>> = {
   Conversion: 'an answer of /convert, as the page receives it',
   Language: 'the languages of the page, and of messages',
   Stat: 'the figure of a month, as the page requests it',
-  addDays: 'the same rule in the page',
   atomically: 'the function, and that of an engine behind it',
 }
 
@@ -171,11 +173,18 @@ test('imports only go down the layers', () => {
   const wrong = locals().filter(({ from, to, typeOnly }) => {
     if (typeOnly && to === SHARED_TYPES) return false
     const [above, below] = [layerName(from), layerName(to)]
-    if (above === WEB || below === WEB) return above !== below
+    if (above === WEB || below === WEB) return above !== below && !WEB_MAY_IMPORT.has(to)
     if (above === 'demo') return !DEMO_MAY_IMPORT.has(below)
     return NAMES.indexOf(above) > NAMES.indexOf(below)
   })
   assert.deepEqual(wrong, [])
+})
+
+test('the files that the page shares with the program import nothing but each other', () => {
+  const shared = sources.filter(({ path }) => WEB_MAY_IMPORT.has(path))
+  assert.equal(shared.length, WEB_MAY_IMPORT.size)
+  const others = shared.flatMap(({ imports }) => imports).filter(({ to }) => !WEB_MAY_IMPORT.has(to))
+  assert.deepEqual(others, [])
 })
 
 test('each dependency has one door', () => {

@@ -18,6 +18,8 @@ const OTHER_LINES_AND_SCALES =
   /^\t\(paths\.(?:stepped|bars|spline) *= \w+\);\n|sc\.distr (?:== [34]|>= 3)(?: && sc\.log == \d+)? \? \w+(?:[XY]|Splits|Filt) : /gm
 // Guides of /docs, a topic of the manual.
 const GUIDES = { en: join(ROOT, 'src/manual/guides.md'), es: join(ROOT, 'src/manual/es/guides.md') }
+// Files of the program that the page imports (test/architecture.test.ts).
+const VALUES = ['dates', 'fraction', 'intervals'].map((name) => join(ROOT, `src/values/${name}.ts`))
 const CACHE = join(ROOT, 'node_modules/.cache/cambista')
 
 /**
@@ -219,6 +221,7 @@ function sourcesHash(routes) {
   const paths = sources.map(({ parentPath, name }) => join(parentPath, name))
   for (const path of [
     ...paths.sort(),
+    ...VALUES,
     ...['package.json', 'package-lock.json'].map((name) => join(ROOT, name)),
     ...Object.values(GUIDES),
   ]) {

@@ -1,6 +1,9 @@
 // Days as YYYY-MM-DD. Calculations use UTC, so that the browser's time zone shifts no day.
 
-const DAY_MS = 86_400_000
+import { addDays, dayNumber } from '../../values/dates.ts'
+
+export { addDays, isIsoDate as isDay } from '../../values/dates.ts'
+
 const COSTA_RICA_MS = 6 * 3_600_000 // UTC-6, without daylight saving
 
 export function costaRicaDay(now: number): string {
@@ -12,13 +15,9 @@ export function costaRicaTime(now: number): string {
   return new Date(now - COSTA_RICA_MS).toISOString().slice(0, 19)
 }
 
-export function addDays(day: string, days: number): string {
-  return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10)
-}
-
 /** Number of days from one day to another. */
 export function dayDifference(from: string, to: string): number {
-  return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS)
+  return dayNumber(to) - dayNumber(from)
 }
 
 /** Returns the same day of another month, or its last day if that month is shorter. */
@@ -34,10 +33,3 @@ export function lastMonthEnd(day: string): string {
 }
 
 export const FIRST_DAY = '1983-01-01'
-
-/** Returns true for a day of the calendar from 1900 to 2999, the range of the API. */
-export function isDay(text: string): boolean {
-  if (!/^(19|2\d)\d\d-\d\d-\d\d$/.test(text)) return false
-  const time = Date.parse(text)
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
-}

@@ -1,5 +1,9 @@
 // Exact decimals: a whole number of units of 10^-scale. The page uses no floats for rates.
 
+import { decimalPlaces as countPlaces, scaledText } from '../../values/fraction.ts'
+
+export { countPlaces }
+
 export type Scaled = { units: bigint; scale: number }
 
 const QUOTIENT_PLACES = 30
@@ -11,12 +15,6 @@ export function parseScaled(text: string): Scaled {
   return { units: parseUnits(text, scale), scale }
 }
 
-/** Number of digits after the point. */
-export function countPlaces(text: string): number {
-  const point = text.indexOf('.')
-  return point < 0 ? 0 : text.length - point - 1
-}
-
 /** Returns a decimal in units of 10^-scale; its own scale is at most `scale`. @throws RangeError if it is no decimal */
 export function parseUnits(text: string, scale: number): bigint {
   if (!DECIMAL.test(text)) throw new RangeError(`not a decimal: ${text}`)
@@ -26,11 +24,7 @@ export function parseUnits(text: string, scale: number): bigint {
 
 /** The canonical decimal: no trailing zeros, and no leading one except before the point. */
 export function decimalText({ units, scale }: Scaled): string {
-  const sign = units < 0n ? '-' : ''
-  const digits = (units < 0n ? -units : units).toString().padStart(scale + 1, '0')
-  const whole = digits.slice(0, digits.length - scale)
-  const fraction = digits.slice(digits.length - scale).replace(/0+$/, '')
-  return sign + whole + (fraction === '' ? '' : `.${fraction}`)
+  return units < 0n ? `-${scaledText(-units, scale)}` : scaledText(units, scale)
 }
 
 /** Returns a decimal in units of 10^-newScale; its own scale is at most `newScale`. */
