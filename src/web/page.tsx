@@ -79,7 +79,9 @@ export function Page() {
           <OneTimeLink key={code} code={code} onDone={() => setCode(undefined)} />
         )}
         {isDoor && code === undefined && <Door onCancel={leaveDoor} />}
-        {isOpenView && code === undefined && <p class="open-network">{texts.value.session.openNetwork}</p>}
+        {isOpenView && code === undefined && (
+          <p class="open-network quiet">{texts.value.session.openNetwork}</p>
+        )}
         {(state === 'in' || isOpenView) && code === undefined && <Screen />}
       </main>
       {(state !== 'loading' || failure) && <Footer />}
@@ -172,7 +174,7 @@ function Door({ onCancel }: { onCancel: () => void }) {
 function Footer() {
   const words = texts.value
   return (
-    <footer class="footer">
+    <footer class="footer flex quiet tiny full">
       <p>{words.manualNote}</p>
       <p>{words.zone}</p>
       <a href="/docs">{words.reference}</a>

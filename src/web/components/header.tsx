@@ -22,13 +22,17 @@ export function Header({ children }: { children: ComponentChildren }) {
   const current = session.value
   return (
     <header class="header">
-      <div class="header-inside">
-        <a class="brand" aria-label="cambista" href={encodeFragment({ ...view.value, screen: 'rates' })}>
+      <div class="header-inside line">
+        <a
+          class="brand gap-10"
+          aria-label="cambista"
+          href={encodeFragment({ ...view.value, screen: 'rates' })}
+        >
           {icons.mark}
           <span>cambista</span>
         </a>
         {(current.state === 'in' || current.state === 'open') && (
-          <nav class="tabs" aria-label={words.sections}>
+          <nav class="tabs flex gap-4" aria-label={words.sections}>
             {(current.state === 'in' ? SCREENS : OPEN_SCREENS).map((screen) => (
               <a
                 key={screen}
@@ -40,7 +44,7 @@ export function Header({ children }: { children: ComponentChildren }) {
             ))}
           </nav>
         )}
-        <div class="header-tools">
+        <div class="header-tools line gap-4">
           {current.state === 'in' && current.key && <FreshnessBadge />}
           {current.state === 'open' && <OpenFreshnessBadge />}
           <Switches />

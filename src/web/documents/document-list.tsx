@@ -30,7 +30,7 @@ export type ListProps = { names: DirectoryNames; onOpen: (id: number) => void; o
 
 export function DocumentList(props: ListProps & { documents: readonly Document[] }) {
   return (
-    <ul class="document-list">
+    <ul class="document-list above-14">
       {props.documents.map((document) => (
         <li key={document.id} data-id={document.id}>
           <DocumentRow {...props} document={document} />
@@ -51,13 +51,13 @@ function DocumentRow({ document, names, onOpen, onChange }: ListProps & { docume
   const { word, letters } = documentKind(document.name, document.mimetype)
   return (
     <article class={classes.filter(Boolean).join(' ')}>
-      <span class="badge" aria-hidden="true">
+      <span class="badge grid rounded" aria-hidden="true">
         {word ? words[word] : letters}
       </span>
       <div class="document-facts">
         <h3>
           <Button
-            class="document-open"
+            class="document-open touch text-start breaks"
             id={openButtonId(id)}
             aria-current={isOpen}
             title={isReadInvoice(invoice) ? rateTitle(invoice) : undefined}

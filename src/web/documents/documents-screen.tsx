@@ -134,7 +134,7 @@ function ReceivedList(
     <>
       {isEmpty && (
         <Notice title={isFiltered ? words.noneFound : words.none}>
-          {searched !== '' && <p class="searched">{searched}</p>}
+          {searched !== '' && <p class="searched breaks">{searched}</p>}
           {isFiltered ? (
             <Button onClick={() => setView(NO_FILTERS)}>{pageTexts(DOCUMENTS).filters.clear}</Button>
           ) : (
@@ -145,7 +145,7 @@ function ReceivedList(
       <DocumentList {...props} documents={documents} />
       {failure && <p class="refusal">{failureText(failure).title}</p>}
       {!isEmpty && (
-        <p class="row tiny quiet list-foot">
+        <p class="row tiny quiet list-foot touch">
           <span>
             {isFiltered || stored === undefined
               ? countText(documents.length)
@@ -225,7 +225,7 @@ function DocumentPanel(props: ListProps & { received: LiveDocuments; changed: nu
             onDelete={onDelete}
           />
         ) : (
-          <p class="preview-wait">{texts.value.loading}</p>
+          <p class="preview-wait quiet">{texts.value.loading}</p>
         ))}
     </Panel>
   )

@@ -78,7 +78,7 @@ export function Filters({
   ).length
   const companies = directory?.companies ?? []
   return (
-    <div class="row filter-row">
+    <div class="row filter-row gap-8 above-10">
       <SearchField />
       <Button
         class="button filters-button"
@@ -90,7 +90,7 @@ export function Filters({
       </Button>
       <div id={ids.filters} class={isOpen ? 'filters open' : 'filters'}>
         <InvoiceFilter choice={invoice} />
-        <label class="line small quiet filter">
+        <label class="line small quiet filter gap-8">
           <span class="unseen">{words.state}</span>
           <select
             class="field"
@@ -118,7 +118,7 @@ export function Filters({
           choices={directory?.agents ?? []}
           onChoose={(id) => setView({ agent: id })}
         />
-        <div class="filter-days">
+        <div class="filter-days flex gap-8">
           <Day label={words.since} id={ids.since} choice={period.since} />
           <Day label={words.until} id={ids.until} choice={period.until} />
         </div>
@@ -140,7 +140,7 @@ function SearchField() {
     setDraft(undefined)
   }
   return (
-    <label class="document-search">
+    <label class="document-search relative">
       {icons.search}
       <span class="unseen">{words.search}</span>
       <input
@@ -201,7 +201,7 @@ function EntryFilter(props: {
 }) {
   const isKnown = props.value === 0 || props.choices.some(({ id }) => id === props.value)
   return (
-    <label class="line small quiet filter">
+    <label class="line small quiet filter gap-8">
       <span>{props.label}</span>
       <select
         class="field"

@@ -68,7 +68,7 @@ export function Panel(props: {
   return (
     <dialog
       ref={dialog}
-      class="card panel"
+      class="card panel full breaks"
       aria-labelledby={isOpen ? 'panel-title' : undefined}
       onCancel={(event) => {
         event.preventDefault()
@@ -85,7 +85,7 @@ export function Panel(props: {
         closePanel()
       }}
     >
-      <div class="panel-head">
+      <div class="panel-head flex gap-8">
         <div>
           <h2 ref={title} id={isOpen ? 'panel-title' : undefined} tabIndex={-1}>
             {props.title}

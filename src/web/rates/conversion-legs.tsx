@@ -63,15 +63,15 @@ function legSign({ inverse }: ConversionLeg, index: number): LegSign | undefined
 function LegItem(props: { sign: LegSign | undefined; name: string; value: string; day: string }) {
   const { sign, name, value, day } = props
   return (
-    <li class={sign?.sign === '=' ? 'leg whole' : 'leg'}>
+    <li class={sign?.sign === '=' ? 'leg grid whole' : 'leg grid'}>
       {sign && (
-        <span class="leg-sign">
+        <span class="leg-sign quiet">
           <span aria-hidden="true">{sign.sign}</span>
           <span class="unseen">{sign.word}</span>
         </span>
       )}
       <span class="quiet tiny leg-name">{name}</span>
-      <strong class="leg-value">{value}</strong>
+      <strong class="leg-value nowrap bold">{value}</strong>
       <small class="leg-day">{day}</small>
     </li>
   )

@@ -32,7 +32,7 @@ export function ConversionOutcome(props: { request: ConversionRequest | undefine
   if (failure && !value) {
     const isMissing = failure.kind === 'not-found'
     return (
-      <div class="outcome" role="status">
+      <div class="outcome flex" role="status">
         {isLost(failure) ? (
           <p class="quiet">{texts.value.failures.waits}</p>
         ) : (
@@ -46,7 +46,7 @@ export function ConversionOutcome(props: { request: ConversionRequest | undefine
   }
   if (request && value) return <Answer key={path} request={request} value={value} day={day} />
   return (
-    <div class="outcome" aria-busy={request !== undefined}>
+    <div class="outcome flex" aria-busy={request !== undefined}>
       <p class="line result">{request ? <span class="awaited" /> : <span class="figure">{MISSING}</span>}</p>
     </div>
   )
@@ -64,7 +64,7 @@ function Answer({ request, value, day }: { request: ConversionRequest; value: Co
       dataAsOf: words.convert.dataAsOf,
     })
   return (
-    <div class="outcome" aria-live="polite" aria-busy={false}>
+    <div class="outcome flex" aria-live="polite" aria-busy={false}>
       <p class="line result">
         <output>
           <SignedFigure value={result} format={formats.value.result} unit={target} />

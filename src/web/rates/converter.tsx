@@ -27,7 +27,7 @@ export function Converter({ series, choice }: { series: readonly Series[]; choic
   const isRefused = inputAmount.error !== undefined || choice.error !== undefined
   const isToday = on === '' && day === ''
   return (
-    <section class="card converter" aria-labelledby="converter">
+    <section class="card converter flex" aria-labelledby="converter">
       <div class="card-head">
         <h2 id="converter">{words.title}</h2>
         <SegmentedControl
@@ -38,7 +38,7 @@ export function Converter({ series, choice }: { series: readonly Series[]; choic
           onChoose={(side) => setView({ side })}
         />
       </div>
-      <div class="convert-fields">
+      <div class="convert-fields grid above-14">
         <div class="convert-amount">
           <label for={id}>{words.amount}</label>
           <input
@@ -75,7 +75,7 @@ export function Converter({ series, choice }: { series: readonly Series[]; choic
         />
         <DateField label={words.date} choice={choice} describedBy={`${id}-day`} />
       </div>
-      <div class="reading">
+      <div class="reading flex above-8 quiet small one-line">
         <Reading id={`${id}-read`} text={field.text} inputAmount={inputAmount} source={source} />
         <DateWords id={`${id}-day`} choice={choice} />
       </div>

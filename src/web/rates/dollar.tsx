@@ -48,7 +48,7 @@ export function Dollar({ choice }: { choice: DateChoice }) {
         )
       ) : (
         <>
-          <dl class="sides" aria-live="polite" aria-busy={!value && !error}>
+          <dl class="sides grid" aria-live="polite" aria-busy={!value && !error}>
             {SIDES.map((side) => (
               <SideRate
                 key={side}
@@ -76,7 +76,7 @@ function DayPicker({ choice }: { choice: DateChoice }) {
   const isOff = error !== undefined
   return (
     <>
-      <div class="line day-picker">
+      <div class="line day-picker gap-4">
         <IconButton
           label={words.previous}
           isOff={isOff || day <= first}
@@ -94,7 +94,7 @@ function DayPicker({ choice }: { choice: DateChoice }) {
           </Button>
         )}
       </div>
-      <p class="quiet dollar-day">
+      <p class="quiet dollar-day touch">
         <DateWords id={id} choice={choice} />
       </p>
     </>
@@ -116,7 +116,7 @@ function SideRate(props: {
   return (
     <div class={`side side-${side}`}>
       <dt class="quiet">{sides[side]}</dt>
-      <dd class="side-value">
+      <dd class="side-value nowrap bold">
         {value ? (
           <>
             <span class="sign" aria-hidden="true">
@@ -160,7 +160,7 @@ function Facts({ requestedDay, latest }: { requestedDay: string; latest: Latest 
   const { notPublished, notStored, pairs } = texts.value.date
   if (!latest) {
     return (
-      <div class="row small quiet dollar-facts">
+      <div class="row small quiet dollar-facts one-line">
         {/* Reserves the lines of the facts, so that they move nothing. */}
         <p class="reserved">
           {words.margin} ₡{FIGURE_SPACE.repeat(4)}
@@ -178,7 +178,7 @@ function Facts({ requestedDay, latest }: { requestedDay: string; latest: Latest 
   const { compra, venta, rate_date, rounded_to, covered_to } = latest
   const older = covered_to === undefined ? notPublished : notStored
   return (
-    <div class="row small quiet dollar-facts">
+    <div class="row small quiet dollar-facts one-line">
       {compra && venta && (
         <p>
           {words.margin} <strong>₡{exact(subtract(venta, compra))}</strong>

@@ -18,7 +18,7 @@ export function PairFields(props: {
   const [base = '', quote = ''] = pair.split('/')
   const onSwap = () => onChoose(quote, base)
   return (
-    <div class="pair-fields">
+    <div class="pair-fields grid">
       <CurrencyField
         label={words.source}
         value={base}

@@ -102,7 +102,11 @@ function Query(props: { below: LazyParts; bounds: DayBounds; series: ApiState<re
       <Dollar choice={choice} />
       <Converter series={series} choice={conversionDay} />
       <History series={series} bounds={bounds} MissingDaysNote={below.MissingDaysNote} />
-      <section class="card currencies" aria-labelledby="currencies" hidden={choice.error !== undefined}>
+      <section
+        class="card currencies relative"
+        aria-labelledby="currencies"
+        hidden={choice.error !== undefined}
+      >
         <h2 id="currencies">{texts.value.below.currencies}</h2>
         <DeferredContent class="below">
           <below.CurrencyTable series={series} day={choice.error ? undefined : choice.day} />

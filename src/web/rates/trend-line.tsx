@@ -14,10 +14,10 @@ export function TrendLine({ day }: { day: string | undefined }) {
   const words = texts.value.dollar
   const points = day === undefined ? [] : lastPoints(day)
   const range = computeStatistics(points)
-  if (!range || points.length < 2) return <p class="trend" />
+  if (!range || points.length < 2) return <p class="trend line" />
   const { cents } = formats.value
   return (
-    <p class="trend">
+    <p class="trend line">
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
         <path d={linePath(points)} />
       </svg>

@@ -19,7 +19,7 @@ export function Views() {
   }, [ratesView])
   return (
     <div class="spread views">
-      <nav ref={list} class="view-links" aria-label={words.label}>
+      <nav ref={list} class="view-links flex gap-4 shrink" aria-label={words.label}>
         {RATES_VIEWS.map((one) => (
           <a
             key={one}
@@ -30,15 +30,15 @@ export function Views() {
           </a>
         ))}
       </nav>
-      <div class={ratesView === 'certificate' ? 'view-tools absent' : 'view-tools'}>
+      <div class={ratesView === 'certificate' ? 'view-tools flex absent' : 'view-tools flex'}>
         <CopyButton
-          class="plain tool"
+          class="plain tool gap-8"
           icon={icons.link}
           text={() => location.origin + location.pathname + encodeFragment(view.value)}
         >
           {words.copyLink}
         </CopyButton>
-        <Button class="plain tool" onClick={() => void printView()}>
+        <Button class="plain tool gap-8" onClick={() => void printView()}>
           {icons.print}
           {words.print}
         </Button>

@@ -10,7 +10,7 @@ export function Remember({
   onChange: (value: boolean) => void
 }) {
   return (
-    <label class="line remember">
+    <label class="line remember gap-12 touch">
       <input
         type="checkbox"
         checked={isChecked}

@@ -24,8 +24,8 @@ export function SessionMenu(props: { facts: SessionFacts; onAdd: (kind: 'key' | 
       <summary class="plain round" aria-label={words.menu} title={words.menu}>
         {icons.person}
       </summary>
-      <div class="menu-inside">
-        <p class="menu-name">{sessionName(facts)}</p>
+      <div class="menu-inside grid gap-10">
+        <p class="menu-name bold breaks">{sessionName(facts)}</p>
         <ul>
           {(['key', 'token'] as const).map((kind) => (
             <li key={kind}>

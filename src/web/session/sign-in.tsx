@@ -56,7 +56,7 @@ function Commands() {
   const words = pageTexts(DOORS)
   const { name } = words
   return (
-    <details class="commands">
+    <details class="commands shrink">
       <summary class="link">{words.admin}</summary>
       <p>{words.adminText}</p>
       <pre class="command">

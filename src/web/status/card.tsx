@@ -28,7 +28,7 @@ export function StatusCard(props: {
         <h2 id={id}>{title}</h2>
         <span class={`pill ${kind}`}>{text}</span>
       </div>
-      <div class="quiet sentence">
+      <div class="quiet sentence grid gap-4">
         {isLost ? <p>{failures.lastShown(formats.value.time(arrival))}</p> : props.sentence}
       </div>
       {children}

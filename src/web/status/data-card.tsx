@@ -72,7 +72,7 @@ function Provider(props: {
   return (
     <>
       {!isAlone && <h3>{provider.name}</h3>}
-      <dl class="fact-list">
+      <dl>
         {newestDays(provider).map(([newest, sides, age]) => (
           <Fact key={sides} name={words.newest} remark={`${sides} · ${relativeDay(age)}`}>
             {day(newest)}
@@ -110,7 +110,7 @@ function IndicatorFact({ indicators }: { indicators: NonNullable<Status['indicat
     ...(refused > 0 ? [words.refused(count(refused))] : []),
   ]
   return (
-    <dl class="fact-list">
+    <dl>
       <Fact name={words.name} remark={remarks.join(' · ')}>
         {count(indicators.length)}
       </Fact>

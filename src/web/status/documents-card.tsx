@@ -44,7 +44,7 @@ export function DocumentsCard({ everyMs }: { everyMs: number }) {
   const figure = (number: number | undefined) => (number === undefined ? MISSING : count(number))
   return (
     <StatusCard id="queue" title={words.title} pill={pill} sentence={<p>{sentence}</p>} arrival={receivedAt}>
-      <dl class="fact-list">
+      <dl>
         <Fact name={words.waiting}>{figure(waiting)}</Fact>
         <Fact name={words.working}>{figure(working)}</Fact>
         <Fact

@@ -18,7 +18,7 @@ export function EmptyDatabase({ everyMs }: { everyMs: number }) {
           {words.empty.after}
         </p>
         {status && !status.scheduler.running && (
-          <details class="commands">
+          <details class="commands shrink">
             <summary class="link">{words.empty.admin}</summary>
             <p>{words.empty.command}</p>
             <pre class="command">cambista sync</pre>

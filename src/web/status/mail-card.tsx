@@ -26,7 +26,7 @@ export function MailCard({
       arrival={arrival}
       isWide
     >
-      <dl class="fact-list">
+      <dl>
         {mailboxes.map((mailbox) => (
           <Fact key={mailbox.id} name={visibleText(mailbox.name)} remark={describeCounts(mailbox)}>
             {describeState(mailbox)}

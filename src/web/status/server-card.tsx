@@ -20,7 +20,7 @@ export function ServerCard({ status, arrival }: { status: Status; arrival: numbe
       sentence={<p>{sentence}</p>}
       arrival={arrival}
     >
-      <dl class="fact-list">
+      <dl>
         {backup?.last_run && (
           <InstantFact
             name={server.lastBackup}
@@ -35,7 +35,7 @@ export function ServerCard({ status, arrival }: { status: Status; arrival: numbe
         {storage.free_bytes !== undefined && <Fact name={server.free}>{bytes(storage.free_bytes)}</Fact>}
         <Fact name={server.version}>{version}</Fact>
       </dl>
-      <details class="export">
+      <details class="export above-8">
         <summary class="link">{words.export.title}</summary>
         <ExportAll />
       </details>

@@ -39,7 +39,7 @@ function Overview({ hasDocuments }: { hasDocuments: boolean }) {
   return (
     <>
       {title}
-      <p key="updated" class="quiet small updated">
+      <p key="updated" class="quiet small updated text-end">
         {receivedAt !== undefined && pageTexts(STATUS).updatedAt(formats.value.time(receivedAt))}
       </p>
       <div class={`status ${hasDocuments ? '' : 'two'}`}>

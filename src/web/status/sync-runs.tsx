@@ -60,7 +60,7 @@ function Run({ run, corrections }: { run: SyncRun; corrections: readonly Correct
   return (
     <tbody>
       <tr>
-        <td class="run-state">
+        <td>
           <span class={`pill ${PILL_CLASSES[state]}`}>{words.states[state]}</span>
         </td>
         <Cell name={words.started}>
@@ -133,7 +133,7 @@ function Cell(props: { name: string; isNumber?: boolean; children: ComponentChil
       <span class="cell-name" aria-hidden="true">
         {name}
       </span>
-      <span class="cell-value">{children}</span>
+      <span>{children}</span>
     </td>
   )
 }

@@ -63,7 +63,7 @@ export function Calendar({ label, choice, onClose }: CalendarProps) {
     >
       <MonthFields day={day} bounds={bounds} onMove={move} />
       <DayGrid day={day} choice={choice} onMove={move} onChoose={choose} />
-      <div class="calendar-foot">
+      <div class="calendar-foot flex">
         <Button class="link" onClick={() => choose(bounds.today)}>
           {words.today}
         </Button>
@@ -90,7 +90,7 @@ function MonthFields({
   const isFirst = day.slice(0, 7) <= bounds.first.slice(0, 7)
   const isLast = day.slice(0, 7) >= bounds.last.slice(0, 7)
   return (
-    <div class="calendar-head">
+    <div class="calendar-head flex gap-4">
       <IconButton
         label={words.previousMonth}
         isOff={isFirst}
@@ -152,7 +152,7 @@ function DayGrid(props: {
   }
   return (
     // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: the pattern of a calendar is a table as grid
-    <table ref={grid} role="grid" class="days" onKeyDown={onKeyDown}>
+    <table ref={grid} role="grid" class="days above-8 full" onKeyDown={onKeyDown}>
       <thead>
         <tr>
           {Array.from({ length: 7 }, (_, index) => weekdayName(addDays(MONDAY, index))).map((name) => (

@@ -44,7 +44,7 @@ export function DateField(props: {
       <label for={id} class={isLabelHidden ? 'unseen' : undefined}>
         {label}
       </label>
-      <div class="date-box">
+      <div class="date-box relative">
         <input
           id={id}
           class="field date"

@@ -75,11 +75,11 @@ export function DownloadList(props: DownloadListProps) {
             key={format}
             role="menuitem"
             tabIndex={-1}
-            class="download-item"
+            class="download-item grid gap-12 rounded full text-start"
             onClick={() => choose(format)}
             onPointerEnter={(event) => event.currentTarget.focus()}
           >
-            <span class="download-mark" aria-hidden="true">
+            <span class="download-mark grid rounded sunk quiet nowrap" aria-hidden="true">
               {MARKS[format]}
             </span>
             <span>

@@ -42,7 +42,7 @@ export function DownloadMenu({
     )
   }
   return (
-    <div ref={host} class="download">
+    <div ref={host} class="download relative">
       <button
         ref={button}
         type="button"

@@ -94,7 +94,7 @@ export function DeleteButton({ id, onDelete }: { id: number; onDelete: () => voi
       <button
         ref={button}
         type="button"
-        class="plain delete-button"
+        class="plain delete-button gap-8"
         aria-expanded={isQuestion}
         onClick={() => setQuestion(true)}
       >
@@ -102,7 +102,7 @@ export function DeleteButton({ id, onDelete }: { id: number; onDelete: () => voi
         {words.delete}
       </button>
       {isQuestion && (
-        <div class="delete-question" role="alert">
+        <div class="delete-question grid gap-10 rounded" role="alert">
           <p>{words.deleteQuestion}</p>
           <div class="buttons">
             <Button class="button danger" disabled={state === 'busy'} onClick={() => void remove()}>

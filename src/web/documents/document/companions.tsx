@@ -26,7 +26,7 @@ export function Companions(props: {
   )
   const others = value?.documents.filter((one) => one.id !== id)
   return (
-    <section class="details-part" aria-labelledby="companions">
+    <section class="details-part grid gap-8" aria-labelledby="companions">
       <h3 id="companions">{words.title}</h3>
       {failure && !value && <FailureNotice failure={failure} />}
       {!failure && !value && <p class="quiet">{texts.value.loading}</p>}
@@ -34,7 +34,7 @@ export function Companions(props: {
       <ul class="companions">
         {others?.map((one) => (
           <li key={one.id}>
-            <Button class="companion" onClick={() => props.onOpen(one.id)}>
+            <Button class="companion grid rounded touch text-start" onClick={() => props.onOpen(one.id)}>
               <span class="link-text">{companionText(one)}</span>
               <bdi class="quiet tiny">{visibleText(one.name)}</bdi>
             </Button>

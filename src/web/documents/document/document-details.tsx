@@ -54,7 +54,7 @@ export function DocumentDetails(props: DetailsProps) {
         {chip}
         {hasEnd && doc.attempts > 0 && <span class="quiet">{words.attempts(doc.attempts)}</span>}
       </p>
-      {note !== '' && <p class={`details-note ${doc.state}`}>{note}</p>}
+      {note !== '' && <p class={`details-note rounded sunk ${doc.state}`}>{note}</p>}
       <div class="buttons">
         {retry}
         {!isLost && kind === 'pdf' && <PdfButton id={doc.id} />}
@@ -71,7 +71,7 @@ export function DocumentDetails(props: DetailsProps) {
       {!isLost && <Preview document={doc} isLarge={isLarge} />}
       <EventList id={doc.id} note={doc.note} changed={eventsKey} timeText={timeText} />
       <Facts document={doc} parties={props.parties} />
-      <div class="spread tiny details-foot">
+      <div class="spread tiny details-foot gap-8 touch">
         <span class="quiet">
           {formats.value.bytes(doc.size)} · {words.number(doc.id)}
         </span>
@@ -87,7 +87,7 @@ function Facts({ document: doc, parties }: { document: Document; parties: readon
   return (
     <details class="more-facts">
       <summary class="link">{words.details}</summary>
-      <dl class="facts">
+      <dl class="facts grid">
         <DocumentFact name={words.type}>{doc.mimetype}</DocumentFact>
         <DocumentFact name={words.time}>{formats.value.instant(doc.created_at)}</DocumentFact>
         {company !== undefined && <DocumentFact name={words.company}>{company}</DocumentFact>}

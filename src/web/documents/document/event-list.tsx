@@ -27,7 +27,7 @@ export function EventList(props: {
     <section class="events" aria-labelledby="events">
       <h3 id="events">{words.title}</h3>
       {failure && !events && <FailureNotice failure={failure} />}
-      {!failure && !events && <p class="quiet awaited-events">{texts.value.loading}</p>}
+      {!failure && !events && <p class="quiet">{texts.value.loading}</p>}
       <ol>
         {events?.toReversed().map((event, index) => (
           <li key={events.length - index} class={event.event}>
@@ -39,7 +39,7 @@ export function EventList(props: {
               {actorTexts(event).map((text) => ` · ${text}`)}
             </p>
             {event.note && event.note !== props.note && event.via !== 'server' && (
-              <p class="quiet tiny event-note">{visibleText(event.note)}</p>
+              <p class="quiet tiny">{visibleText(event.note)}</p>
             )}
             {event === lastResult && event.result && <ResultText id={props.id} size={event.result.size} />}
           </li>

@@ -19,9 +19,9 @@ export function DocumentFact(props: { name: string; isWide?: boolean; children: 
 export function MailFacts({ mail }: { mail: NonNullable<Document['mail']> }) {
   const words = pageTexts(DOCUMENT).mail
   return (
-    <section class="details-part" aria-labelledby="mail">
+    <section class="details-part grid gap-8" aria-labelledby="mail">
       <h3 id="mail">{words.title}</h3>
-      <dl class="facts">
+      <dl class="facts grid">
         <DocumentFact name={words.from} isWide>
           <bdi>{visibleText(mail.from ?? words.none)}</bdi>
         </DocumentFact>

@@ -19,12 +19,12 @@ import { DocumentFact } from './facts.tsx'
 export function InvoiceSection({ invoice }: { invoice: DocumentInvoice }) {
   const words = pageTexts(DOCUMENT).invoice
   return (
-    <section class="details-part" aria-labelledby="invoice">
+    <section class="details-part grid gap-8" aria-labelledby="invoice">
       <h3 id="invoice">{words.title}</h3>
       {'fault' in invoice ? (
         <UnreadInvoice {...invoice} />
       ) : (
-        <dl class="facts">
+        <dl class="facts grid">
           {isReadInvoice(invoice) ? (
             <InvoiceFacts invoice={invoice} />
           ) : (
@@ -153,7 +153,7 @@ function Warnings({ codes }: { codes: readonly string[] }) {
   const { warnings } = pageTexts(DOCUMENT).invoice
   if (codes.length === 0) return null
   return (
-    <ul class="invoice-warnings caution">
+    <ul class="invoice-warnings small caution">
       {codes.map((code) => (
         <li key={code}>
           {Object.hasOwn(warnings, code) ? warnings[code as keyof typeof warnings] : visibleText(code)}

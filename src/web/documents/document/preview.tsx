@@ -42,7 +42,7 @@ function TextContent({ document: { id, size } }: { document: Document }) {
   const words = pageTexts(DOCUMENT).preview
   const { bytes, failure } = useBytes(id, MAX_TEXT_BYTES)
   if (failure) return <FailureNotice failure={failure} />
-  if (!bytes) return <p class="preview-wait">{texts.value.loading}</p>
+  if (!bytes) return <p class="preview-wait quiet">{texts.value.loading}</p>
   const text = decodePreview(bytes, size > bytes.length)
   return (
     <>
@@ -72,7 +72,7 @@ function ImageContent({ document: { id, name } }: { document: Document }) {
   }, [bytes, type])
   if (failure) return <FailureNotice failure={failure} />
   if (bytes && (!type || isBroken)) return <Notice title={words.notAnImage} />
-  if (url === undefined) return <p class="preview-wait">{texts.value.loading}</p>
+  if (url === undefined) return <p class="preview-wait quiet">{texts.value.loading}</p>
   return <img class="picture" src={url} alt={name} onError={() => setBroken(true)} />
 }
 

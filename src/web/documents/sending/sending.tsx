@@ -62,7 +62,7 @@ function DropZone({ directory, agent: listAgent, onCompany, chip }: SendingProps
   }
   return (
     <>
-      <div class="upload-to">
+      <div class="upload-to grid gap-10">
         <Choice label={words.company} value={company} all={companies} onChoose={onCompany} />
         <Choice
           label={words.agent}
@@ -118,7 +118,7 @@ function FileZone(props: {
   return (
     <>
       <fieldset
-        class={isOver && isReady ? 'drop over' : 'drop'}
+        class={isOver && isReady ? 'drop grid gap-10 sunk over' : 'drop grid gap-10 sunk'}
         aria-label={isCoarse ? words.photoOrFiles : words.drop}
         onDragOver={(event) => {
           event.preventDefault()

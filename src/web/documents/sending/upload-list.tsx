@@ -16,7 +16,7 @@ export function UploadList({ chip }: { chip: (document: Document) => ComponentCh
   return (
     <ul class="sending">
       {uploads.value.map((one) => (
-        <li key={one.key} class={`sent ${stateClass(one)}`}>
+        <li key={one.key} class={`sent grid ${stateClass(one)}`}>
           <p class="sent-name">
             <bdi>{visibleText(one.file.name)}</bdi> <small>{formats.value.bytes(one.file.size)}</small>
           </p>

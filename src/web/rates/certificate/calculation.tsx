@@ -41,7 +41,7 @@ export function Calculation(props: PaperProps & { conversions: readonly StatedCo
   return (
     <>
       <h3>{words.calculation}</h3>
-      <dl class="calculation">
+      <dl class="calculation grid quiet">
         {conversions.map((conversion) => (
           <Row key={conversion.rate_type} label={words.unrounded + sideName(conversion)}>
             <Figure text={accounting(link.amount, whole)} /> × <Figure text={exact(conversion.rate)} /> ={' '}

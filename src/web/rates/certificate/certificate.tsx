@@ -36,8 +36,8 @@ export function Certificate({ series }: { series: readonly Series[] }) {
   useTitle(code === '' ? words.title : `${words.kind} ${code}`)
   return (
     <section class="certificate" aria-labelledby="certificate" aria-busy={link && !answer && !failure}>
-      <div class="row certificate-tools">
-        <a class="plain tool" href={encodeFragment({ ...view.value, ratesView: 'query' })}>
+      <div class="row certificate-tools gap-8">
+        <a class="plain tool gap-8" href={encodeFragment({ ...view.value, ratesView: 'query' })}>
           {icons.previous}
           {words.back}
         </a>
@@ -114,7 +114,7 @@ function viewAddress(query: string): string {
 function StatementText({ answer, isClosed = false }: { answer: StatementResponse; isClosed?: boolean }) {
   const words = pageTexts(CERTIFICATE)
   return (
-    <details class="statement" open={!isClosed}>
+    <details class="statement rounded" open={!isClosed}>
       <summary>{words.statement}</summary>
       <pre>{answer.statement}</pre>
       <p class="hint">{words.statementHint}</p>

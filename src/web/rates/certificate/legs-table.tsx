@@ -19,7 +19,7 @@ export function LegsTable({ series, link, conversions }: LegsProps) {
   if (conversions.every(({ legs }) => legs.length === 0)) return <p class="paper-hint">{words.noLegs}</p>
   return (
     <>
-      <table class="paper-table">
+      <table class="paper-table full">
         <caption>{words.source}</caption>
         <thead>
           <tr>
@@ -109,7 +109,7 @@ function Notes({ link, legs }: { link: CertificateLink; legs: readonly StatedLeg
     if (rounded_to !== undefined) notes.push(words.rounded(legName(leg, sides), rounded_to))
   }
   return (
-    <ul class="paper-notes">
+    <ul class="paper-notes above-8">
       {[...new Set(notes)].map((note) => (
         <li key={note}>{note}</li>
       ))}

@@ -26,7 +26,7 @@ export function Paper(props: PaperProps) {
       <LegsTable series={series} link={link} conversions={conversions} />
       <Calculation {...props} conversions={conversions} />
       <h3>{words.howToVerify}</h3>
-      <div class="verification">
+      <div class="verification flex">
         <QrCode text={address} label={words.code} />
         <ol>
           <li>{words.byLink}</li>
@@ -36,7 +36,7 @@ export function Paper(props: PaperProps) {
           )}
         </ol>
       </div>
-      <p class="digest">
+      <p class="digest flex tiny">
         <span>{words.digest}</span>
         <span class="digest-groups">
           {digestGroups(answer.sha256).map((group, index) => (
@@ -44,7 +44,7 @@ export function Paper(props: PaperProps) {
           ))}
         </span>
       </p>
-      <footer class="paper-foot">
+      <footer class="paper-foot flex">
         <p>
           {words.closing}
           <br />
@@ -87,18 +87,18 @@ function Equation({
   const { exact, longDay } = formats.value
   const sign = decimalSign(link.amount) < 0 ? '-' : ''
   return (
-    <div class="equation">
+    <div class="equation grid">
       <p class="equation-side">
         <span>{words.amount}</span>
         <strong>
           <SignedFigure value={link.amount} format={exact} unit={link.source} />
         </strong>
       </p>
-      <p class="equation-sign">
+      <p class="equation-sign quiet">
         <span aria-hidden="true">=</span>
         <span class="unseen">{words.equals}</span>
       </p>
-      <div class="equation-results">
+      <div class="equation-results grid gap-10 text-end">
         {conversions.map(({ rate_type, result }) => (
           <p key={rate_type} class="equation-side">
             <span>

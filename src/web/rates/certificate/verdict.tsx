@@ -19,7 +19,7 @@ export function Verdict({ link, answer }: { link: CertificateLink; answer: State
   }
   return (
     <VerdictBox kind="bad" title={words.differs} id="certificate">
-      <dl class="digests">
+      <dl class="digests grid">
         <div>
           <dt class="small">{words.linkDigest}</dt>
           <dd>{link.issue?.sha256}</dd>
@@ -55,8 +55,8 @@ function VerdictBox(props: {
   children?: ComponentChildren
 }) {
   return (
-    <div class={`verdict ${props.kind}`} role="status">
-      <p class="verdict-title" id={props.id}>
+    <div class={`verdict grid rounded ${props.kind}`} role="status">
+      <p class="verdict-title bold" id={props.id}>
         {props.title}
       </p>
       {props.children}

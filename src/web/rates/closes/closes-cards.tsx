@@ -22,7 +22,7 @@ export function PeriodCards(props: {
   return (
     <div class="period-cards">
       {newest.map((row) => (
-        <table key={row.first} class="period-card">
+        <table key={row.first} class="period-card full">
           <caption>
             {periodName(every, row.first, words, formats.value.monthName)}{' '}
             {loaded && <PeriodChip row={row} loaded={loaded} />}

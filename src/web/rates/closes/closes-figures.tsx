@@ -230,7 +230,7 @@ function TableFrame(props: { label: string; watch: string; children: ComponentCh
     return () => removeEventListener('resize', measure)
   }, [props.watch])
   return (
-    <div class={`table-frame${edges}`}>
+    <div class={`table-frame relative${edges}`}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: without it not every browser lets keys scroll here */}
       <section ref={host} class="scroll" aria-label={props.label} tabIndex={0} onScroll={measure}>
         {props.children}

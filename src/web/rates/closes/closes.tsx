@@ -39,11 +39,11 @@ export function Closes({ series, today }: { series: readonly Series[]; today: st
       <div class="card-head">
         <div>
           <h2 id="months">{words.title}</h2>
-          <p class="hint closes-of">{describeCloses(loaded ?? { pair, every, year })}</p>
+          <p class="hint closes-of one-line">{describeCloses(loaded ?? { pair, every, year })}</p>
         </div>
         <Files loaded={isNone ? undefined : loaded} series={series} today={today} />
       </div>
-      <div class="row closes-fields">
+      <div class="row closes-fields above-12">
         <PairFields
           pair={pair}
           all={listedCurrencies(series, formats.value)}
@@ -128,7 +128,7 @@ function Foot({ loaded, series }: { loaded: LoadedCloses; series: readonly Serie
   const [day = '', time = ''] = formats.value.instant(loaded.at).split(', ')
   const sources = shortSourceText(routeSeries(series, base, quote), sourceTexts.value)
   return (
-    <p class="hint closes-foot">
+    <p class="hint closes-foot above-14">
       {sources !== '' && words.shortSource(sources)} {words.meaning[loaded.every]}{' '}
       {words.retrieved(day, time)}
     </p>
@@ -141,7 +141,7 @@ function YearPicker({ year, first, today }: { year: string; first: string; today
   const setYear = (to: number) => setView({ year: String(to) === lastClosedYear(today) ? '' : String(to) })
   const all = Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(last) - index)
   return (
-    <div class="line day-picker">
+    <div class="line day-picker gap-4">
       <IconButton label={words.previous} isOff={year <= first} onClick={() => setYear(Number(year) - 1)}>
         {icons.previous}
       </IconButton>

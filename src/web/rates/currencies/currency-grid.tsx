@@ -31,7 +31,7 @@ export function CurrencyGrid(props: {
     <Heading key={key} name={key} group={group} sorting={sorting} onSort={onSort} />
   )
   return (
-    <table class={`data compact currency-table only-${form}`}>
+    <table class={`data compact above-12 currency-table only-${form}`}>
       <caption class="unseen">{words.form}</caption>
       <thead>
         <tr class="groups">
@@ -74,7 +74,7 @@ function Heading(props: {
       class={`${group} column-${name}`}
       aria-sort={sorting?.key === name ? direction : undefined}
     >
-      <Button class="sort" onClick={() => onSort(name)}>
+      <Button class="sort full touch" onClick={() => onSort(name)}>
         {pageTexts(CURRENCIES).columns[name]}
       </Button>
     </th>
@@ -130,7 +130,7 @@ function TrendButton({ code, name }: { code: string; name: string }) {
       title={pageTexts(CURRENCIES).trend(name)}
       onClick={show}
     >
-      <span class="currency-code">{code}</span>
+      <span class="currency-code sunk tiny bold">{code}</span>
       <span class="currency-name">{name}</span>
     </Button>
   )

@@ -52,9 +52,7 @@ export function CurrencyTable({ series, day }: { series: readonly Series[]; day:
   const missing = all.filter(({ isMissing }) => isMissing).map(({ code }) => code)
   return (
     <div aria-busy={isLoading && !failure}>
-      <p class="quiet small currencies-subject">
-        {words.subject(formats.value.day(rows ? loadedDay : (day ?? '')))}
-      </p>
+      <p class="quiet small one-line">{words.subject(formats.value.day(rows ? loadedDay : (day ?? '')))}</p>
       <TableSearch words={words} query={query} count={visible.length} onInput={setQuery} />
       <div class="currency-forms">
         <SegmentedControl<CurrencyForm>
@@ -86,7 +84,7 @@ export function CurrencyTable({ series, day }: { series: readonly Series[]; day:
           onSort={(key) => setSorting(nextSorting(sorting, key))}
         />
       )}
-      <div class="spread currency-foot">
+      <div class="spread currency-foot above-14">
         {query === '' && rows && (
           <RowCount
             count={visible.length}

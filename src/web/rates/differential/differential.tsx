@@ -48,11 +48,11 @@ export function Differential({ series, bounds }: { series: readonly Series[]; bo
   return (
     <>
       <section class="card differential" aria-labelledby="differential">
-        <div class="differential-title">
+        <div>
           <h2 id="differential">{words.title}</h2>
           <p class="hint">{words.hint}</p>
         </div>
-        <div class="positions-settings">
+        <div class="positions-settings grid">
           <DateField label={words.closing} choice={choice} describedBy={CLOSING_WORDS} />
           <RuleField rule={rule} />
           <CurrencyField
@@ -172,9 +172,9 @@ function TotalsCard(props: {
   ] as const
   const { compra, venta } = differences?.dollar ?? {}
   return (
-    <dl class="card totals" aria-live="polite" aria-busy={isBusy}>
+    <dl class="card totals grid" aria-live="polite" aria-busy={isBusy}>
       {figures.map(([name, title, value]) => (
-        <div key={name} class={`total total-${name}`}>
+        <div key={name} class={`total shrink total-${name}`}>
           <dt class="quiet tiny">{title}</dt>
           <dd>
             {value === undefined ? MISSING : <AccountingFigure value={value} format={cents} sign={sign} />}
@@ -182,7 +182,7 @@ function TotalsCard(props: {
           </dd>
         </div>
       ))}
-      <div class="total total-dollar">
+      <div class="total shrink total-dollar">
         <dt class="quiet tiny">{words.dollar(dayText)}</dt>
         <dd>
           {compra && venta ? (
@@ -209,7 +209,7 @@ function ClosingGuide() {
   const { help, guide } = pageTexts(LISTS).differential
   const { closingRate, profit, practice, tax, realized, end } = guide
   return (
-    <ul class="guide" aria-label={help}>
+    <ul class="guide grid above-8 rounded sunk small" aria-label={help}>
       {[closingRate, profit, practice, tax, realized].map((line) => (
         <li key={line}>{line}</li>
       ))}

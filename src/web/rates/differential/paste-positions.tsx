@@ -66,7 +66,7 @@ export function PastePositions(props: {
       <MissingColumns pasted={pasted} />
       <PasteErrors badRows={badRows} bounds={bounds} />
       {isFull && <p class="refusal">{words.full(count(MAX_POSITIONS))}</p>}
-      <div class="row list-settings">
+      <div class="row list-settings gap-12">
         <CurrencyField label={listWords.source} value={source} all={currencies} onChoose={setSource} />
         <TypeField type={type} onChoose={setType} />
         <div class="buttons convert-rows">
@@ -106,7 +106,7 @@ function PasteErrors({ badRows, bounds }: { badRows: readonly PastedRow[]; bound
   const { count } = formats.value
   if (badRows.length === 0) return null
   return (
-    <div class="small paste-errors" role="status">
+    <div class="small paste-errors above-12" role="status">
       <p class="refusal">
         {words.badRows} {count(badRows.length)}
       </p>

@@ -71,7 +71,7 @@ export function PositionForm(props: {
   const error = isSubmitted || balance !== '' ? amountError(amount, balance) : undefined
   return (
     <form
-      class="position-form"
+      class="position-form grid"
       aria-label={position ? form.edit(position.detail) : form.newItem}
       onSubmit={submit}
       noValidate
@@ -122,7 +122,7 @@ export function PositionForm(props: {
       </div>
       <CurrencyField label={form.currency} value={currency} all={currencies} onChoose={setCurrency} />
       <DateField label={form.date} choice={choice} describedBy={DATE_WORDS} />
-      <div class="reading position-reading">
+      <div class="reading flex above-8 quiet small one-line position-reading">
         <p
           id={`${id}-read`}
           class={error === undefined ? undefined : 'refusal'}

@@ -83,7 +83,7 @@ export function PositionsTable(props: {
         <NetFoot list={list} differences={differences} />
       </table>
       {limit < list.length && (
-        <div class="line quiet table-foot">
+        <div class="line quiet table-foot above-14">
           <span>{listWords.drawn(count(limit), count(list.length))}</span>
           <Button onClick={more}>{listWords.more}</Button>
         </div>

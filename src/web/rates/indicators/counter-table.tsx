@@ -61,7 +61,7 @@ export function CounterTable(props: {
           <Button onClick={() => setQuery('')}>{words.clear}</Button>
         </Notice>
       ) : (
-        <table class="data compact counter-table" aria-busy={!value}>
+        <table class="data compact above-12 counter-table" aria-busy={!value}>
           <caption class="unseen">{words.subject}</caption>
           <thead>
             <tr>
@@ -74,12 +74,12 @@ export function CounterTable(props: {
                     sorting.key === key ? (sorting.isDescending ? 'descending' : 'ascending') : undefined
                   }
                 >
-                  <Button class="sort" onClick={() => sort(key)}>
+                  <Button class="sort full touch" onClick={() => sort(key)}>
                     {words.columns[key]}
                   </Button>
                 </th>
               ))}
-              <th scope="col" class="counter-day">
+              <th scope="col" class="counter-day text-end">
                 {words.columns.day}
               </th>
             </tr>
@@ -119,7 +119,7 @@ function CounterLine({ entry, isSelected }: { entry: CounterEntry; isSelected: b
       {figure('compra', compra)}
       {figure('venta', venta)}
       {figure('spread', spread)}
-      <td class="quiet counter-day">{dayText(entry)}</td>
+      <td class="quiet counter-day text-end">{dayText(entry)}</td>
     </tr>
   )
 }

@@ -16,7 +16,7 @@ export function IndicatorList(props: { indicators: readonly PageIndicator[]; sel
   const visible = isWhole ? indicators.length : Math.min(indicators.length, INITIAL_ROWS)
   return (
     <>
-      <table class="data compact indicator-table">
+      <table class="data compact above-12 indicator-table">
         <caption class="unseen">{texts.value.below.indicators}</caption>
         <thead>
           <tr>
@@ -73,7 +73,7 @@ export function TrendChoice(props: { code: string; name: string; isSelected: boo
       title={pageTexts(INDICATORS).trend(name)}
       onClick={show}
     >
-      {isMarked && <span class="currency-code">{code}</span>}
+      {isMarked && <span class="currency-code sunk tiny bold">{code}</span>}
       <span class="currency-name" lang="es">
         {name}
       </span>

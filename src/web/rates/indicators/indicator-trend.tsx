@@ -62,7 +62,7 @@ function Values({ subject, today, MissingDaysNote }: TrendProps) {
   const codes = subject.lines.map(({ code }) => code)
   return (
     <div class="history" aria-busy={isLoading}>
-      <div class="spread history-controls">
+      <div class="spread history-controls above-10">
         <SpanField
           name="indicator-span"
           value={indicatorFrom === '' ? indicatorSpan : undefined}
@@ -101,7 +101,7 @@ function Values({ subject, today, MissingDaysNote }: TrendProps) {
             name={['bccr-indicador', ...codes].join('-')}
             days={`${range.from} ${range.to}`}
           />
-          <p class="hint trend-source">{words.source(joinCodes(codes, words.and), codes.length)}</p>
+          <p class="hint trend-source above-14">{words.source(joinCodes(codes, words.and), codes.length)}</p>
         </>
       )}
     </div>

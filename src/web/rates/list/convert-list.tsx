@@ -44,7 +44,7 @@ export function ConvertList({ series, bounds }: { series: readonly Series[]; bou
           pasted={pasted}
           onKinds={(kinds) => setList({ kinds, isConverted: false })}
         />
-        <div class="row list-settings">
+        <div class="row list-settings gap-12">
           <CurrencyField
             label={words.source}
             value={listSource}

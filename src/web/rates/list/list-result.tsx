@@ -76,7 +76,7 @@ export function ListResult(props: ResultProps & { series: readonly Series[]; isB
         <ResultTable {...props} outcomes={outcomes.slice(0, drawn)} />
       )}
       {limit < outcomes.length && (
-        <div class="line quiet table-foot">
+        <div class="line quiet table-foot above-14">
           <span>{words.drawn(count(limit), count(outcomes.length))}</span>
           <Button onClick={more}>{words.more}</Button>
         </div>

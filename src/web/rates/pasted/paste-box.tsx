@@ -90,7 +90,7 @@ function PasteField({
   }
   const problem = problemText(pasted)
   return (
-    <div class="paste-field">
+    <div class="paste-field shrink">
       <label for={id} class="unseen">
         {words.label}
       </label>
@@ -185,7 +185,7 @@ function ColumnField(props: {
   const kinds = COLUMN_KINDS.filter((kind) => kind !== 'type' || props.hasTypes)
   return (
     <SelectField
-      class="read-column"
+      class="read-column grid gap-12"
       label={props.heading || words.column(props.number)}
       value={props.kind}
       options={kinds.map((kind) => [kind, words.kinds[kind]])}

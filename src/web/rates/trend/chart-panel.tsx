@@ -93,9 +93,9 @@ function Readout(props: {
 }) {
   const { trend, day, figure, children } = props
   const { index, isSelected } = day
-  if (!trend) return <p class="readout">{'\u00a0'}</p>
+  if (!trend) return <p class="readout flex above-10 one-line">{'\u00a0'}</p>
   return (
-    <p class="readout">
+    <p class="readout flex above-10 one-line">
       <span class="readout-day">
         {!isSelected && <span class="quiet">{texts.value.history.published} </span>}
         <strong>{dayText(trend, index)}</strong>
@@ -123,7 +123,7 @@ function Slider(props: {
   const id = useId()
   const values = trend?.lines.map((line) => `${lineLabel(line, index)} ${valueText(line, index, figure)}`)
   return (
-    <div class="slider">
+    <div class="slider flex">
       <label class="unseen" for={id}>
         {texts.value.history.cursor}
       </label>

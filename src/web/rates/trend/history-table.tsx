@@ -52,7 +52,7 @@ export function HistoryTable(props: { pair: string; trend: Trend; figure: Figure
         </table>
       </Scroller>
       {isOpen && (
-        <p class="line quiet table-foot">
+        <p class="line quiet table-foot above-14">
           {history.rows(count(visibleCount), count(days.length))}
           {visibleCount < days.length && <Button onClick={() => setRows(rows * 2)}>{history.more}</Button>}
         </p>

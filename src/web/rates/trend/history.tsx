@@ -45,7 +45,7 @@ export function History(props: {
   return (
     <section class="card history" aria-labelledby="history" aria-busy={isBusy}>
       <TrendTitle pair={loaded?.pair ?? pair} trend={visibleTrend} />
-      <div class="spread history-controls">
+      <div class="spread history-controls above-10">
         <TrendFields series={series} days={loaded?.data.days} last={bounds.last} />
         <SpanField
           name="span"

@@ -42,13 +42,13 @@ export function TrendFoot(props: {
   return (
     <>
       {/* The fields stay in their place, and with them the focus. */}
-      <div class="spread history-foot">
+      <div class="spread history-foot above-12">
         {trend ? (
           <StatisticsTable trend={trend} figure={figure} isPublished={isPublished} points={points} />
         ) : (
           <div class="statistics">{props.children}</div>
         )}
-        <div class="history-tools">
+        <div class="history-tools grid gap-10">
           <div class="row range">
             <RangeDay label={words.from} choice={choices[0]} />
             <RangeDay label={words.to} choice={choices[1]} />

@@ -50,7 +50,7 @@ export function TrendSource({ pairs }: { pairs: readonly string[] }) {
       : hasColon
         ? sources.dollar
         : sources.parities
-  return <p class="hint trend-source">{source(values)}</p>
+  return <p class="hint trend-source above-14">{source(values)}</p>
 }
 
 /** Names the days of the legs of a value that was computed from values of two days. */
