@@ -7,11 +7,10 @@ import { Button } from './components/button.tsx'
 import { Header } from './components/header.tsx'
 import { icons } from './components/icons.tsx'
 import { lazyView } from './components/lazy-view.tsx'
-import { LostBanner } from './components/lost-banner.tsx'
 import { FailureNotice } from './components/notice.tsx'
 import { Letterhead } from './components/output/letterhead.tsx'
-import { isTransient, RETRY_MS, refreshCount } from './components/use-api.ts'
-import { texts, view } from './components/view.ts'
+import { isTransient, oldestArrival, RETRY_MS, refreshCount } from './components/use-api.ts'
+import { formats, texts, view } from './components/view.ts'
 import { RatesScreen } from './rates/rates-screen.tsx'
 import { AddSecret, NeedsSecret, OneTimeLink, SignIn } from './session/lazy-doors.ts'
 import { SessionMenu } from './session/session-menu.tsx'
@@ -194,4 +193,20 @@ function takeLoginCode(): string | undefined {
   const code = newCode ?? globals.cambistaLoginCode
   delete globals.cambistaLoginCode
   return code
+}
+
+/** Warns on every screen that the server is gone, and since when the values are known. */
+function LostBanner() {
+  const words = texts.value.failures
+  if (!isOffline.value) return null
+  const arrival = oldestArrival()
+  return (
+    <p class="line banner lost" role="status">
+      {icons.offline}
+      <span>
+        <strong>{words.lost}</strong> {arrival !== undefined && words.lastShown(formats.value.time(arrival))}{' '}
+        {words.again}
+      </span>
+    </p>
+  )
 }

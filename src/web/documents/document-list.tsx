@@ -2,14 +2,15 @@ import type { ComponentChildren } from 'preact'
 import { serverTime } from '../api/clock.ts'
 import type { Document } from '../api/documents.ts'
 import { Button } from '../components/button.tsx'
+import { icons } from '../components/icons.tsx'
 import { formats, pageTexts, view } from '../components/view.ts'
 import { DOCUMENTS } from '../i18n/documents-texts.ts'
+import { INVOICES } from '../i18n/invoice-words.ts'
 import { documentKind } from '../model/documents/document-kinds.ts'
 import { canRetry } from '../model/documents/document-queue.ts'
-import { isReadInvoice } from '../model/documents/invoices.ts'
+import { type DocumentInvoice, isReadInvoice } from '../model/documents/invoices.ts'
 import { visibleText } from '../model/visible.ts'
-import { InvoiceLines } from './invoice-lines.tsx'
-import { rateTitle } from './invoice-texts.ts'
+import { amountText, invoiceKindText, invoiceMarks, rateTitle } from './invoice-texts.ts'
 import { openButtonId } from './panel.tsx'
 import { type Replace, RetryButton } from './retry-button.tsx'
 import { noteText, StateChip } from './state-chip.tsx'
@@ -18,6 +19,10 @@ import { recentText } from './times.ts'
 /** Names by id. `companies` is empty if there is one company. */
 export type DirectoryNames = { companies: ReadonlyMap<number, string>; agents: ReadonlyMap<number, string> }
 
+export type ListProps = { names: DirectoryNames; onOpen: (id: number) => void; onChange: Replace }
+
+const TONE_ICONS = { quiet: undefined, good: icons.done, caution: icons.warning, refusal: icons.warning }
+
 /** Company, if there are several, and agent. */
 export function partyNames({ company_id, agent_id }: Document, names: DirectoryNames): string[] {
   const words = pageTexts(DOCUMENTS).documents
@@ -25,8 +30,6 @@ export function partyNames({ company_id, agent_id }: Document, names: DirectoryN
   if (names.companies.size < 2) return [agent]
   return [names.companies.get(company_id) ?? words.companyId(company_id), agent]
 }
-
-export type ListProps = { names: DirectoryNames; onOpen: (id: number) => void; onChange: Replace }
 
 export function DocumentList(props: ListProps & { documents: readonly Document[] }) {
   return (
@@ -92,5 +95,32 @@ function Note(props: { state: string; text: string; children: ComponentChildren 
       <p>{props.text}</p>
       {props.children}
     </div>
+  )
+}
+
+function InvoiceLines({ invoice }: { invoice: DocumentInvoice }) {
+  const marks = invoiceMarks(invoice)
+  const read = isReadInvoice(invoice) ? invoice : undefined
+  return (
+    <>
+      <p class="small invoice-line">
+        <span>{'kind' in invoice ? invoiceKindText(invoice.kind) : pageTexts(INVOICES).belongs}</span>
+        {read?.issuer && <bdi>{visibleText(read.issuer.name ?? read.issuer.id ?? '')}</bdi>}
+        {read?.date && <span class="nowrap">{formats.value.day(read.date)}</span>}
+        {read && read.total !== null && (
+          <strong class="nowrap">{amountText(read.total, read.currency)}</strong>
+        )}
+      </p>
+      {marks.length > 0 && (
+        <p class="tiny invoice-marks">
+          {marks.map(({ tone, text }) => (
+            <span key={text} class={tone}>
+              {TONE_ICONS[tone]}
+              {text}
+            </span>
+          ))}
+        </p>
+      )}
+    </>
   )
 }

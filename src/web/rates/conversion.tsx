@@ -13,13 +13,14 @@ import { useDebounced } from '../components/use-debounced.ts'
 import { formats, texts } from '../components/view.ts'
 import { decimalSign } from '../model/decimal.ts'
 import { certificateFragment, type ShownSide } from '../model/fragment.ts'
-import { supportLine } from '../model/rates/support.ts'
-import { ConversionLegs, OlderLegs } from './conversion-legs.tsx'
+import { type ConversionLeg, legName, supportLine } from '../model/rates/support.ts'
 
 const MISSING = '—'
 
 /** `amount` has its sign. `on`: empty for the present day of the server. */
 type ConversionRequest = { amount: string; source: string; target: string; side: ShownSide; on: string }
+
+type LegSign = { sign: string; word: string }
 
 /** @param request undefined: amount or date are refused */
 export function ConversionOutcome(props: { request: ConversionRequest | undefined; day: string }) {
@@ -113,4 +114,75 @@ function convertPath({ amount, source, target, side, on }: ConversionRequest): s
   })
   if (on !== '') params.set('on', on)
   return `/api/v1/convert?${params}`
+}
+
+function ConversionLegs({ value, pair, day }: { value: Conversion; pair: string; day: string }) {
+  const { convert, sides } = texts.value
+  const { exact } = formats.value
+  if (value.legs.length === 0) return null
+  const numericDay = formats.value.day
+  const whole = legName({ ...value, pair, value: value.rate, inverse: false }, sides)
+  return (
+    <ul class="legs" aria-label={convert.legs}>
+      {value.legs.map((leg, index) => (
+        <LegItem
+          key={leg.pair}
+          sign={legSign(leg, index)}
+          name={legName(leg, sides)}
+          value={exact(leg.value)}
+          day={convert.published(numericDay(leg.rate_date))}
+        />
+      ))}
+      <LegItem
+        sign={{ sign: '=', word: convert.equals }}
+        name={whole}
+        value={exact(value.rate)}
+        day={convert.atDay(numericDay(day))}
+      />
+    </ul>
+  )
+}
+
+/** Names the legs that have no value of the day. */
+function OlderLegs({ legs, day }: { legs: readonly ConversionLeg[]; day: string }) {
+  const { notPublished, notStored, pairs, otherPair } = texts.value.date
+  const numericDay = formats.value.day
+  return (
+    <>
+      {legs
+        .filter(({ rate_date }) => rate_date < day)
+        .map(({ pair, rate_date, covered_to }) => (
+          <p key={pair} class="hint">
+            {(covered_to === undefined ? notPublished : notStored)(
+              numericDay(day),
+              pair === 'USD/CRC' || pair === 'EUR/USD' ? pairs[pair] : otherPair(pair),
+              numericDay(rate_date),
+            )}
+          </p>
+        ))}
+    </>
+  )
+}
+
+function legSign({ inverse }: ConversionLeg, index: number): LegSign | undefined {
+  const { times, over } = texts.value.convert
+  if (inverse) return { sign: index === 0 ? '1 ÷' : '÷', word: index === 0 ? `1 ${over}` : over }
+  return index === 0 ? undefined : { sign: '×', word: times }
+}
+
+function LegItem(props: { sign: LegSign | undefined; name: string; value: string; day: string }) {
+  const { sign, name, value, day } = props
+  return (
+    <li class={sign?.sign === '=' ? 'leg grid whole' : 'leg grid'}>
+      {sign && (
+        <span class="leg-sign quiet">
+          <span aria-hidden="true">{sign.sign}</span>
+          <span class="unseen">{sign.word}</span>
+        </span>
+      )}
+      <span class="quiet tiny leg-name">{name}</span>
+      <strong class="leg-value nowrap bold">{value}</strong>
+      <small class="leg-day">{day}</small>
+    </li>
+  )
 }

@@ -1,10 +1,17 @@
 // Card of backups, room and version, and the export of all values.
 
+import { useState } from 'preact/hooks'
+import { apiRequest, type Failure } from '../api/request.ts'
 import type { BackupStatus, Status } from '../api/responses.ts'
+import { Button } from '../components/button.tsx'
+import { icons } from '../components/icons.tsx'
+import { failureText } from '../components/notice.tsx'
+import { saveUrl } from '../components/output/downloads.ts'
 import { formats, pageTexts } from '../components/view.ts'
 import { STATUS } from '../i18n/status.ts'
 import { Fact, InstantFact, type PillKind, StatusCard } from './card.tsx'
-import { ExportAll } from './export-all.tsx'
+
+const FORMATS = ['csv', 'ndjson'] as const
 
 export function ServerCard({ status, arrival }: { status: Status; arrival: number | undefined }) {
   const words = pageTexts(STATUS)
@@ -54,4 +61,34 @@ function backupState(backup: BackupStatus | null): [PillKind, string, string] {
   return isVerified
     ? ['good', words.verified, words.verifiedText]
     : ['warn', words.notVerified, words.notVerifiedText]
+}
+
+function ExportAll() {
+  const words = pageTexts(STATUS).export
+  const [state, setState] = useState<'idle' | 'busy' | 'started' | Failure>('idle')
+  const startExport = async (format: (typeof FORMATS)[number]) => {
+    setState('busy')
+    const ticket = await apiRequest<{ url: string }>('/session/ticket', {
+      method: 'POST',
+      body: { export: format },
+    })
+    if (ticket.value) saveUrl(ticket.value.url, `cambista.${format}`)
+    setState(ticket.failure ?? 'started')
+  }
+  return (
+    <>
+      <p class="quiet">{words.text}</p>
+      <div class="buttons">
+        {FORMATS.map((format) => (
+          <Button key={format} disabled={state === 'busy'} onClick={() => void startExport(format)}>
+            {icons.download}
+            {words.file(format.toUpperCase())}
+          </Button>
+        ))}
+        <p role="status" class={typeof state === 'object' ? 'refusal' : 'quiet'}>
+          {typeof state === 'object' ? failureText(state).title : state === 'started' && words.started}
+        </p>
+      </div>
+    </>
+  )
 }

@@ -1,11 +1,13 @@
 // History of a document, newest first.
 
+import { useState } from 'preact/hooks'
 import { type DocumentEvent, documentPath } from '../../api/documents.ts'
+import { apiRequest, type Failure } from '../../api/request.ts'
 import { FailureNotice } from '../../components/notice.tsx'
+import { Scroller } from '../../components/scroller.tsx'
 import { formats, pageTexts, texts } from '../../components/view.ts'
 import { DOCUMENT } from '../../i18n/document.ts'
 import { visibleText } from '../../model/visible.ts'
-import { ResultText } from './result-text.tsx'
 import { useChanging } from './use-changing.ts'
 
 /** @param note of the document, shown above @param changed reads the events again when it changes */
@@ -64,4 +66,30 @@ function actorTexts({ event, by, via, person, attempt }: DocumentEvent): string[
     name,
     attempt !== undefined && (isOutcome || event === 'claimed') ? words.attempt(attempt) : '',
   ].filter(Boolean)
+}
+
+/** @param size bytes of the result of an event */
+function ResultText({ id, size }: { id: number; size: number }) {
+  const [state, setState] = useState<{ text?: string; failure?: Failure | undefined }>()
+  const label = pageTexts(DOCUMENT).history.result(formats.value.bytes(size))
+  const load = async () => {
+    setState({})
+    const read = (response: Response) => response.text()
+    const { value: text = '', failure } = await apiRequest<string>(`${documentPath(id)}/result`, { read })
+    setState({ text, failure })
+  }
+  const onToggle = (event: { currentTarget: HTMLDetailsElement }) => {
+    if (event.currentTarget.open && state === undefined) void load()
+  }
+  return (
+    <details class="worker-result" onToggle={onToggle}>
+      <summary class="link tiny">{label}</summary>
+      {state?.failure && <FailureNotice failure={state.failure} />}
+      {state !== undefined && !state.failure && (
+        <Scroller class="result-text" label={label}>
+          <pre>{state.text ?? texts.value.loading}</pre>
+        </Scroller>
+      )}
+    </details>
+  )
 }

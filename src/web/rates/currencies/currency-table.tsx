@@ -5,12 +5,17 @@ import { apiRequest } from '../../api/request.ts'
 import type { Series } from '../../api/responses.ts'
 import { Button } from '../../components/button.tsx'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
+import { DownloadMenu } from '../../components/output/download-menu.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { TableSearch } from '../../components/table-search.tsx'
 import { useLoaded } from '../../components/use-api.ts'
 import { formats, pageTexts } from '../../components/view.ts'
 import { CURRENCIES } from '../../i18n/currency-texts.ts'
 import { MISSING_DATA } from '../../i18n/missing-data.ts'
+import { PAGE } from '../../i18n/page.ts'
+import { inLanguage } from '../../i18n/table-texts.ts'
+import type { Download } from '../../model/files/table.ts'
+import type { Language } from '../../model/formats.ts'
 import { countryNames } from '../../model/rates/countries.ts'
 import { listedCurrencies } from '../../model/rates/currencies.ts'
 import {
@@ -24,7 +29,6 @@ import {
   unitConversions,
 } from '../../model/rates/currency-rows.ts'
 import { matchesQuery } from '../../model/search.ts'
-import { CurrencyFiles } from './currency-files.tsx'
 import { CurrencyGrid, type Sorting } from './currency-grid.tsx'
 
 const HOME = 'CRC'
@@ -150,4 +154,50 @@ function RowCount(props: { count: number; all: number; isWhole: boolean; onToggl
       </Button>
     </p>
   )
+}
+
+/** Menu with the files of the rows. @param rows undefined until they are loaded */
+function CurrencyFiles(props: {
+  rows: readonly CurrencyRow[] | undefined
+  day: string
+  name: (code: string) => string
+}) {
+  const { rows, day, name } = props
+  return (
+    <div class="buttons">
+      <DownloadMenu
+        table={rows?.length ? (language) => currencyTable(rows, day, name, language) : undefined}
+        name={`bccr-monedas-${day}`}
+      />
+    </div>
+  )
+}
+
+/** Table of the rows in their order, with all digits. The published value of the dollar is that to sell. */
+function currencyTable(
+  rows: readonly CurrencyRow[],
+  day: string,
+  name: (code: string) => string,
+  language: Language,
+): Download {
+  const { code: codeTitle, columns, colones, bank, source } = inLanguage(CURRENCIES, language)
+  const { currencies } = inLanguage(PAGE, language).below
+  return {
+    title: `${currencies}, ${formats.value.day(day)}`,
+    source,
+    columns: [
+      { title: codeTitle, name: 'currency', kind: 'text' },
+      { title: columns.name, name: 'name', kind: 'text' },
+      { title: `${colones}: ${columns.buy}`, name: 'compra', kind: 'number' },
+      { title: `${colones}: ${columns.sell}`, name: 'venta', kind: 'number' },
+      { title: `${columns.change}, %`, name: 'change_percent', kind: 'number' },
+      { title: `${bank}: ${columns.pair}`, name: 'pair', kind: 'text' },
+      { title: `${bank}: ${columns.day}`, name: 'rate_date', kind: 'day' },
+      { title: `${bank}: ${columns.value}`, name: 'value', kind: 'number' },
+    ],
+    rows: rows.map(({ code, buy = '', sell = '', change = '', pair, values, day: published }) => [
+      ...[code, name(code), buy, sell, change, pair, published],
+      values.at(-1) ?? '',
+    ]),
+  }
 }

@@ -13,11 +13,11 @@ import { LISTS } from '../../i18n/lists.ts'
 import type { PastedTable } from '../../model/pasted/columns.ts'
 import { encodeCopy } from '../../model/pasted/copy.ts'
 import type { RowOutcome } from '../../model/pasted/outcomes.ts'
-import { rateText } from '../../model/pasted/route.ts'
+import { oldLegAge, rateText, routeParts } from '../../model/pasted/route.ts'
 import { detailHeadings } from '../../model/pasted/rows.ts'
+import type { ConversionLeg } from '../../model/rates/support.ts'
 import { AccountingFigure } from '../pasted/figure.tsx'
 import { wording } from '../pasted/lists-texts.ts'
-import { RouteText } from '../pasted/route.tsx'
 import { useDrawnRows } from '../pasted/use-drawn-rows.ts'
 import { listCells, listTable, outcomeError, resultTitle } from './list-files.ts'
 import { listState, setList } from './list-state.ts'
@@ -239,5 +239,26 @@ function TreatButton({
     <Button class="link" onClick={() => setList({ asDollar: [...listState.value.asDollar, code] })}>
       {pageTexts(LISTS).list.treat(other)}
     </Button>
+  )
+}
+
+function RouteText({ legs, day }: { legs: readonly ConversionLeg[]; day: string }) {
+  const age = oldLegAge(legs, day)
+  return (
+    <>
+      {routeParts(legs, day, formats.value, texts.value.sides).map((part, index) => (
+        <span key={part.name} class="route-part">
+          {index > 0 && ' '}
+          {part.sign}
+          {part.name} <strong>{part.value}</strong> ({part.day})
+        </span>
+      ))}
+      {age !== undefined && (
+        <>
+          {' '}
+          <span class="chip old">{pageTexts(LISTS).list.old(String(age))}</span>
+        </>
+      )}
+    </>
   )
 }

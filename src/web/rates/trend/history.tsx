@@ -15,9 +15,8 @@ import { isAnyMissing, type KnownHoles } from '../../model/rates/holes.ts'
 import { ChartPanel } from './chart-panel.tsx'
 import { type ComparedHistory, useComparison } from './comparison.ts'
 import { type LoadedHistory, useHistory } from './loaded-history.ts'
-import { TrendFields } from './trend-fields.tsx'
 import { SpanField, TrendFoot } from './trend-foot.tsx'
-import { LegDays, TrendSource, TrendTitle } from './trend-texts.tsx'
+import { LegDays, TrendFields, TrendSource, TrendTitle } from './trend-texts.tsx'
 
 const MISSING = '—'
 
