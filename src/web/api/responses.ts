@@ -19,16 +19,6 @@ export type Latest = {
   covered_to?: string
 }
 
-export type Rate = {
-  series_id: number
-  pair: string
-  base_currency: string
-  quote_currency: string
-  rate_type: RateSide
-  rate_date: string
-  value: string
-}
-
 export type Series = {
   id: number
   /** Indicator of the bank. */
@@ -42,14 +32,6 @@ export type Series = {
   last_data_date?: string | null
 }
 
-/** Rates of a day, and the ids of series that lack it because it was not synchronized. */
-export type DayRates = { rates: readonly Rate[]; leftOut: readonly number[] }
-
-export async function readDayRates(answer: Response): Promise<DayRates> {
-  const ids = answer.headers.get('x-left-out')?.match(/\d+/g) ?? []
-  return { rates: (await answer.json()) as readonly Rate[], leftOut: ids.map(Number) }
-}
-
 /** `date`: day of the newest value that a point was computed from; `rate_date`: that of the oldest. */
 export type HistoryPoint = Point & { rate_date: string; rounded_to?: number }
 
@@ -60,8 +42,8 @@ export type HistoryResponse = {
   holes?: ResponseHoles
 }
 
-/** Published values of a series. */
-export type SeriesResponse = { points: readonly { rate_date: string; value: string; rounded_to?: number }[] }
+/** Published value of a series. */
+export type PublishedValue = { rate_date: string; value: string; rounded_to?: number }
 
 /** Figures of a pair by period. */
 export type PeriodsResponse = {
@@ -157,7 +139,6 @@ export type Health = {
   status: 'ok' | 'degraded' | 'error'
   rates: number
   series: number
-  last_sync: string | null
   exact?: false
   detail?: { reasons?: readonly string[]; rounded?: string }
 }
@@ -186,7 +167,6 @@ export type MailboxStatus = {
   name: string
   state: 'active' | 'failing' | 'paused'
   last_round: string | null
-  last_success: string | null
   failing_since: string | null
   failure_code: string | null
   waiting: number | null

@@ -11,7 +11,6 @@ export const DOCUMENT = textTable({
   goneText: ['Fue eliminado, o este acceso no lo incluye.', 'It was deleted, or this access excludes it.'],
 
   view: ['Ver', 'View'],
-  viewLess: ['Ver menos', 'View less'],
   download: ['Descargar', 'Download'],
   downloading: ['Descargando…', 'Downloading…'],
   delete: ['Eliminar', 'Delete'],

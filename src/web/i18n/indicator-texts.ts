@@ -25,7 +25,6 @@ export const INDICATORS = textTable({
   ],
   noneText: ['Elija un período más largo.', 'Choose a longer period.'],
   points: ['puntos porcentuales', 'percentage points'],
-  dayTitle: ['Fecha', 'Date'],
   source: (codes: string, count: number) => [
     `Fuente: BCCR, ${count === 1 ? 'indicador' : 'indicadores'} ${codes}.`,
     `Source: BCCR, ${count === 1 ? 'indicator' : 'indicators'} ${codes}.`,

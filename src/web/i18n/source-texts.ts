@@ -17,5 +17,4 @@ export const SOURCES = textTable({
     `${count === 1 ? 'paridad' : 'paridades'} ${pairs}`,
     `${count === 1 ? 'parity' : 'parities'} ${pairs}`,
   ],
-  allParities: ['tabla de paridades', 'table of parities'],
 })
