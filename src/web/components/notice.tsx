@@ -5,23 +5,26 @@ import { refreshAll } from './use-api.ts'
 import { texts } from './view.ts'
 
 /** Message about a state, with a remedy as children. */
-export function Notice({ title, children }: { title: string; children?: ComponentChildren }) {
+export function Notice(props: { title: string; text?: string; children?: ComponentChildren }) {
   return (
     <div class="notice" role="status">
-      <p class="notice-title">{title}</p>
-      {children}
+      <p class="notice-title">{props.title}</p>
+      {props.text && <p>{props.text}</p>}
+      {props.children}
     </div>
   )
 }
 
-/** Message of a failure with a button to retry. Without a connection the banner of the page has the rest. */
-export function FailureNotice({ failure }: { failure: Failure }) {
+/**
+ * Message of a failure with a button to retry. Without a connection the banner of the page has the rest.
+ * @param waits title without a connection; undefined: that of the failure
+ */
+export function FailureNotice({ failure, waits }: { failure: Failure; waits?: string }) {
   const { title } = failureText(failure)
   const { busyText, retry } = texts.value.failures
-  if (isLost(failure)) return <Notice title={title} />
+  if (isLost(failure)) return <Notice title={failure.kind === 'offline' && waits ? waits : title} />
   return (
-    <Notice title={title}>
-      {failure.kind === 'busy' && <p>{busyText}</p>}
+    <Notice title={title} text={failure.kind === 'busy' ? busyText : ''}>
       <Button onClick={refreshAll}>{retry}</Button>
       <FailureDetails failure={failure} />
     </Notice>

@@ -38,11 +38,7 @@ export function DocumentDetails(props: DetailsProps) {
   const [isLarge, setLarge] = useState(false)
   if (!doc) {
     if (failure && failure.kind !== 'not-found') return <FailureNotice failure={failure} />
-    return (
-      <Notice title={words.gone}>
-        <p>{words.goneText}</p>
-      </Notice>
-    )
+    return <Notice title={words.gone} text={words.goneText} />
   }
   const isLost = doc.content === 'lost'
   const kind = previewKind(doc.mimetype)

@@ -69,7 +69,13 @@ export function Certificate({ series }: { series: readonly Series[] }) {
       ) : (
         <>
           <h2 id="certificate">{words.title}</h2>
-          {link ? failure ? <Refusal failure={failure} day={link.on} /> : <Loading /> : <DamagedLink />}
+          {!link ? (
+            <Notice title={words.damaged} text={words.damagedText} />
+          ) : failure ? (
+            <Refusal failure={failure} day={link.on} />
+          ) : (
+            <p class="loading">{words.loading}</p>
+          )}
         </>
       )}
     </section>
@@ -130,29 +136,12 @@ function Refusal({ failure, day }: { failure: Failure; day: string }) {
   const limits = changeLogLimits(failure.body)
   if (limits) return <LimitsVerdict limits={limits} />
   if (failure.kind === 'invalid' && day > addDays(costaRicaDay(serverTime()), 1)) {
-    return (
-      <Notice title={words.tooLate(formats.value.day(day))}>
-        <p>{words.tooLateText}</p>
-      </Notice>
-    )
+    return <Notice title={words.tooLate(formats.value.day(day))} text={words.tooLateText} />
   }
   if (failure.kind !== 'not-found') return <FailureNotice failure={failure} />
   return (
     <Notice title={words.none}>
       <FailureDetails failure={failure} />
-    </Notice>
-  )
-}
-
-function Loading() {
-  return <p class="loading">{pageTexts(CERTIFICATE).loading}</p>
-}
-
-function DamagedLink() {
-  const words = pageTexts(CERTIFICATE)
-  return (
-    <Notice title={words.damaged}>
-      <p>{words.damagedText}</p>
     </Notice>
   )
 }

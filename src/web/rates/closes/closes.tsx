@@ -70,8 +70,7 @@ export function Closes({ series, today }: { series: readonly Series[]; today: st
       {failure ? (
         <FailureNotice failure={failure} />
       ) : loaded && isNone ? (
-        <Notice title={words.none(loaded.pair, loaded.year)}>
-          <p>{words.noneText}</p>
+        <Notice title={words.none(loaded.pair, loaded.year)} text={words.noneText}>
           {note}
         </Notice>
       ) : (

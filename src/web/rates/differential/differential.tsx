@@ -7,7 +7,7 @@ import { CurrencyField } from '../../components/currency-field.tsx'
 import { type DayBounds, useDateChoice } from '../../components/dates/date-choice.ts'
 import { DateField, DateWords } from '../../components/dates/date-field.tsx'
 import { icons } from '../../components/icons.tsx'
-import { FailureNotice, Notice } from '../../components/notice.tsx'
+import { FailureNotice } from '../../components/notice.tsx'
 import { DownloadMenu } from '../../components/output/download-menu.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { formats, pageTexts, setView, texts, view } from '../../components/view.ts'
@@ -67,8 +67,7 @@ export function Differential({ series, bounds }: { series: readonly Series[]; bo
         </div>
       </section>
       <TotalsCard differences={differences} day={error ? '' : day} books={books} isBusy={isBusy} />
-      {failure?.kind === 'offline' && <Notice title={pageTexts(LISTS).list.waits} />}
-      {failure && failure.kind !== 'offline' && <FailureNotice failure={failure} />}
+      {failure && <FailureNotice failure={failure} waits={pageTexts(LISTS).list.waits} />}
       <section class="card positions" aria-labelledby="positions">
         <div class="card-head">
           <div>

@@ -34,9 +34,7 @@ export function IndicatorTrend({ subject, today, MissingDaysNote }: TrendProps) 
         {unit ?? '\u00a0'}
       </p>
       {newest === undefined ? (
-        <Notice title={words.awaited}>
-          <p>{words.awaitedText}</p>
-        </Notice>
+        <Notice title={words.awaited} text={words.awaitedText} />
       ) : (
         <Values key={subject.code} subject={subject} today={today} MissingDaysNote={MissingDaysNote} />
       )}
@@ -74,9 +72,7 @@ function Values({ subject, today, MissingDaysNote }: TrendProps) {
       ) : (
         <>
           {isRefused ? null : isEmpty ? (
-            <Notice title={history.none(subject.name)}>
-              <p>{words.noneText}</p>
-            </Notice>
+            <Notice title={history.none(subject.name)} text={words.noneText} />
           ) : (
             <ChartPanel
               trend={visibleTrend}

@@ -4,7 +4,7 @@ import type { Series } from '../../api/responses.ts'
 import { Button } from '../../components/button.tsx'
 import { CurrencyField } from '../../components/currency-field.tsx'
 import type { DayBounds } from '../../components/dates/date-choice.ts'
-import { FailureNotice, Notice } from '../../components/notice.tsx'
+import { FailureNotice } from '../../components/notice.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { formats, pageTexts, setView, texts, view } from '../../components/view.ts'
 import { LISTS } from '../../i18n/lists.ts'
@@ -73,10 +73,7 @@ export function ConvertList({ series, bounds }: { series: readonly Series[]; bou
         </div>
         <MissingColumns pasted={pasted} />
       </section>
-      {conversion.failure?.kind === 'offline' && <Notice title={words.waits} />}
-      {conversion.failure && conversion.failure.kind !== 'offline' && (
-        <FailureNotice failure={conversion.failure} />
-      )}
+      {conversion.failure && <FailureNotice failure={conversion.failure} waits={words.waits} />}
       {conversion.list && pasted.table && (
         <ListResult
           list={conversion.list}
