@@ -12,6 +12,7 @@ import { failureProblems } from './problems.ts'
 import { ServerText } from './server-text.tsx'
 
 const PILL_CLASSES = { ok: 'good', parcial: 'warn', error: 'bad', running: 'waiting' } as const
+const COUNTS = ['inserted', 'updated', 'unchanged'] as const
 const MAX_CORRECTIONS = 3
 
 type RevisionPage = { revisions: readonly Correction[]; next_after: number; has_more: boolean }
@@ -45,9 +46,9 @@ export function SyncRuns({ runs }: { runs: readonly SyncRun[] }) {
                   {title}
                 </th>
               ))}
-              {[words.inserted, words.updated, words.unchanged].map((title) => (
-                <th key={title} scope="col" class="number">
-                  {title}
+              {COUNTS.map((name) => (
+                <th key={name} scope="col" class="number">
+                  {words[name]}
                 </th>
               ))}
             </tr>
@@ -65,7 +66,7 @@ function Run({ run, corrections }: { run: SyncRun; corrections: readonly Correct
   const words = pageTexts(STATUS).runs
   const { day, count, instant } = formats.value
   const state = runState(run)
-  const { inserted, updated, unchanged, started_at, finished_at, date_from, date_to } = run
+  const { started_at, finished_at, date_from, date_to } = run
   return (
     <tbody>
       <tr>
@@ -82,15 +83,11 @@ function Run({ run, corrections }: { run: SyncRun; corrections: readonly Correct
         <Cell name={words.days}>
           {date_from && date_to ? words.range(day(date_from), day(date_to)) : '—'}
         </Cell>
-        <Cell name={words.inserted} isNumber>
-          {count(inserted)}
-        </Cell>
-        <Cell name={words.updated} isNumber>
-          {count(updated)}
-        </Cell>
-        <Cell name={words.unchanged} isNumber>
-          {count(unchanged)}
-        </Cell>
+        {COUNTS.map((name) => (
+          <Cell key={name} name={words[name]} isNumber>
+            {count(run[name])}
+          </Cell>
+        ))}
       </tr>
       <RunNotes run={run} corrections={corrections} />
     </tbody>

@@ -1,6 +1,6 @@
 // Facts of an electronic invoice. Names are a stranger's, so they are text and isolated.
 
-import { Fragment } from 'preact'
+import { type ComponentChildren, Fragment } from 'preact'
 import { CopyButton } from '../../components/output/copy-button.tsx'
 import { formats, pageTexts } from '../../components/view.ts'
 import { DOCUMENT } from '../../i18n/document.ts'
@@ -52,80 +52,67 @@ function UnreadInvoice({ kind, fault }: { kind: string; fault: string }) {
 function InvoiceFacts({ invoice }: { invoice: ReadInvoice }) {
   const words = pageTexts(DOCUMENT).invoice
   const { copyOf, otherContent, outcomes } = pageTexts(INVOICES)
-  const { day } = formats.value
+  const { day, exact } = formats.value
   const { currency, date, total, tax, exchange_rate, consecutive, references = [] } = invoice
   const { outcome, direction, duplicate_of, same_content, hacienda_others = [] } = invoice
   const answer = invoice.kind === HACIENDA ? outcome : invoice.hacienda?.outcome
   const kind = [invoiceKindText(invoice.kind), ...(outcome ? [outcomes[outcome]] : [])].join(', ')
-  const copy = duplicate_of !== undefined && [copyOf(duplicate_of), same_content ? '' : otherContent]
-  const rate = rateComparison(invoice)
-  return (
-    <>
-      <DocumentFact name={words.kind} isWide>
-        {invoice.version === null ? kind : words.version(kind, invoice.version)}
-      </DocumentFact>
-      {invoice.issuer && <PartyFact name={words.issuer} party={invoice.issuer} />}
-      {invoice.receiver && <PartyFact name={words.receiver} party={invoice.receiver} />}
-      {direction && (
-        <DocumentFact name={words.direction} isWide>
-          {words.directions[direction]}
+  const copy = duplicate_of === undefined ? [] : [copyOf(duplicate_of), same_content ? '' : otherContent]
+  const facts: readonly (readonly [name: string, value: ComponentChildren, isWide?: boolean])[] = [
+    [words.kind, invoice.version === null ? kind : words.version(kind, invoice.version), true],
+    [words.issuer, invoice.issuer && <Party party={invoice.issuer} />, true],
+    [words.receiver, invoice.receiver && <Party party={invoice.receiver} />, true],
+    [words.direction, direction && words.directions[direction], true],
+    [words.total, total && amountText(total, currency)],
+    [words.tax, tax && amountText(tax, currency)],
+    [words.date, date && day(date)],
+    [words.rate, (currency !== 'CRC' || exchange_rate !== '1') && exchange_rate && exact(exchange_rate)],
+    [words.comparison, rateComparison(invoice), true],
+    [invoiceKindText(HACIENDA), answer && outcomeText(HACIENDA, answer), true],
+    [
+      words.others,
+      hacienda_others.length > 0 &&
+        hacienda_others.map((one) => (
+          <p key={one.document_id}>{words.other(outcomeText(HACIENDA, one.outcome), one.document_id)}</p>
+        )),
+      true,
+    ],
+    [words.copy, copy.filter(Boolean).join(', ')],
+    [words.consecutive, consecutive && <code>{consecutive}</code>, true],
+    [
+      words.references,
+      references.length > 0 &&
+        references.map(({ number, type }, index) => (
+          <p key={index}>
+            <bdi>{visibleText(number ?? type ?? '')}</bdi>
+          </p>
+        )),
+      true,
+    ],
+  ]
+  return facts.map(
+    ([name, value, isWide]) =>
+      value && (
+        <DocumentFact key={name} name={name} isWide={isWide}>
+          {value}
         </DocumentFact>
-      )}
-      {total !== null && <DocumentFact name={words.total}>{amountText(total, currency)}</DocumentFact>}
-      {tax !== null && <DocumentFact name={words.tax}>{amountText(tax, currency)}</DocumentFact>}
-      {date !== null && <DocumentFact name={words.date}>{day(date)}</DocumentFact>}
-      {exchange_rate !== null && (currency !== 'CRC' || exchange_rate !== '1') && (
-        <DocumentFact name={words.rate}>{amountText(exchange_rate, null)}</DocumentFact>
-      )}
-      {rate !== undefined && (
-        <DocumentFact name={words.comparison} isWide>
-          {rate}
-        </DocumentFact>
-      )}
-      {answer && (
-        <DocumentFact name={invoiceKindText(HACIENDA)} isWide>
-          {outcomeText(HACIENDA, answer)}
-        </DocumentFact>
-      )}
-      {hacienda_others.length > 0 && (
-        <DocumentFact name={words.others} isWide>
-          {hacienda_others.map((one) => (
-            <p key={one.document_id}>{words.other(outcomeText(HACIENDA, one.outcome), one.document_id)}</p>
-          ))}
-        </DocumentFact>
-      )}
-      {copy && <DocumentFact name={words.copy}>{copy.filter(Boolean).join(', ')}</DocumentFact>}
-      {consecutive !== null && (
-        <DocumentFact name={words.consecutive} isWide>
-          <code>{consecutive}</code>
-        </DocumentFact>
-      )}
-      {references.length > 0 && (
-        <DocumentFact name={words.references} isWide>
-          {references.map(({ number, type }, index) => (
-            <p key={index}>
-              <bdi>{visibleText(number ?? type ?? '')}</bdi>
-            </p>
-          ))}
-        </DocumentFact>
-      )}
-    </>
+      ),
   )
 }
 
-function PartyFact({ name, party }: { name: string; party: InvoiceSide }) {
+function Party({ party }: { party: InvoiceSide }) {
   const { idTypes, id } = pageTexts(DOCUMENT).invoice
   const { type } = party
   const typeName = type !== null && Object.hasOwn(idTypes, type) ? idTypes[type as keyof typeof idTypes] : id
   return (
-    <DocumentFact name={name} isWide>
+    <>
       {party.name !== null && <bdi>{visibleText(party.name)}</bdi>}
       {party.id !== null && (
         <p class="quiet">
           {typeName} <bdi>{visibleText(party.id)}</bdi>
         </p>
       )}
-    </DocumentFact>
+    </>
   )
 }
 

@@ -23,13 +23,11 @@ export function LegsTable({ series, link, conversions }: LegsProps) {
         <caption>{words.source}</caption>
         <thead>
           <tr>
-            <th scope="col">{words.value}</th>
-            <th scope="col">{words.series}</th>
-            <th scope="col">{words.published}</th>
-            <th scope="col" class="figure">
-              {words.figure}
-            </th>
-            <th scope="col">{words.operation}</th>
+            {[words.value, words.series, words.published, words.figure, words.operation].map((title) => (
+              <th key={title} scope="col" class={title === words.figure ? 'figure' : undefined}>
+                {title}
+              </th>
+            ))}
           </tr>
         </thead>
         {conversions.map((conversion) => (

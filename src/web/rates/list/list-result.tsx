@@ -113,29 +113,26 @@ function ResultTable(props: ResultProps & { outcomes: readonly RowOutcome[] }) {
   const words = pageTexts(LISTS).list
   const details = detailHeadings(table)
   const { total, target } = list
+  const titles = [
+    [words.row],
+    [words.date],
+    ...details.map((heading) => [heading || words.detail]),
+    [words.amount, 'number'],
+    [words.currency],
+    [words.rate, 'number'],
+    [words.derivation],
+    [resultTitle(target, wording.value), 'number'],
+  ]
   return (
     <table class="data carded list-table">
       <caption class="unseen">{words.result}</caption>
       <thead>
         <tr>
-          <th scope="col">{words.row}</th>
-          <th scope="col">{words.date}</th>
-          {details.map((heading, index) => (
-            <th key={`${index + 1}`} scope="col">
-              {heading || words.detail}
+          {titles.map(([title, name], index) => (
+            <th key={`${index + 1}`} scope="col" class={name}>
+              {title}
             </th>
           ))}
-          <th scope="col" class="number">
-            {words.amount}
-          </th>
-          <th scope="col">{words.currency}</th>
-          <th scope="col" class="number">
-            {words.rate}
-          </th>
-          <th scope="col">{words.derivation}</th>
-          <th scope="col" class="number">
-            {resultTitle(target, wording.value)}
-          </th>
         </tr>
       </thead>
       <tbody>
