@@ -337,11 +337,10 @@ test('a file of at most 30 lines has a second reader', () => {
     ),
     ({ to }) => to,
   )
-  const late = 'src/web/small-parts.ts' // its own chunk, loaded after the first screen
   const wrong = sources.filter(({ path, lines }) => {
     const paths = new Set(readers.get(path)?.map((one) => one.path))
     const [reader = ''] = paths
-    return lines <= 30 && path !== late && paths.size === 1 && dirname(reader) === dirname(path)
+    return lines <= 30 && paths.size === 1 && dirname(reader) === dirname(path)
   })
   assert.deepEqual(
     wrong.map(({ path }) => path),

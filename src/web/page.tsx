@@ -12,22 +12,11 @@ import { Letterhead } from './components/output/letterhead.tsx'
 import { isTransient, oldestArrival, RETRY_MS, refreshCount } from './components/use-api.ts'
 import { formats, texts, view } from './components/view.ts'
 import { RatesScreen } from './rates/rates-screen.tsx'
-import { AddSecret, NeedsSecret, OneTimeLink, SignIn } from './session/lazy-doors.ts'
+import { AddSecret, OneTimeLink, SignIn } from './session/lazy-doors.ts'
 import { SessionMenu } from './session/session-menu.tsx'
 
 const DocumentsScreen = lazyView(() => import('./documents/documents-screen.tsx'), 'DocumentsScreen')
 const StatusScreen = lazyView(() => import('./status/status-screen.tsx'), 'StatusScreen')
-const BELOW_RATES = {
-  Closes: lazyView(() => import('./rates/closes/closes.tsx'), 'Closes'),
-  ConvertList: lazyView(() => import('./rates/list/convert-list.tsx'), 'ConvertList'),
-  Differential: lazyView(() => import('./rates/differential/differential.tsx'), 'Differential'),
-  Certificate: lazyView(() => import('./rates/certificate/certificate.tsx'), 'Certificate'),
-  CurrencyTable: lazyView(() => import('./rates/currencies/currency-table.tsx'), 'CurrencyTable'),
-  IndicatorsCard: lazyView(() => import('./rates/indicators/indicators-card.tsx'), 'IndicatorsCard'),
-  EmptyDatabase: lazyView(() => import('./small-parts.ts'), 'EmptyDatabase'),
-  MissingDaysNote: lazyView(() => import('./small-parts.ts'), 'MissingDaysNote'),
-  NeedsSecret,
-}
 
 export function Page() {
   const [code, setCode] = useState(takeLoginCode)
@@ -153,9 +142,7 @@ function Loading() {
 function Screen() {
   const { screen } = view.value
   if (screen === 'documents') return <DocumentsScreen />
-  return (
-    <Letterhead>{screen === 'status' ? <StatusScreen /> : <RatesScreen below={BELOW_RATES} />}</Letterhead>
-  )
+  return <Letterhead>{screen === 'status' ? <StatusScreen /> : <RatesScreen />}</Letterhead>
 }
 
 function Door({ onCancel }: { onCancel: () => void }) {

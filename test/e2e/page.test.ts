@@ -20,7 +20,7 @@ test('the executable serves the page and each file that it names', async (t) => 
     for (const [, later = ''] of (await file.text()).matchAll(/["']\.\/([\w-]+-[A-Z0-9]{8}\.js)["']/g))
       names.add(later)
   }
-  for (const part of ['chart', 'documents-screen', 'small-parts', 'views', 'workbook']) {
+  for (const part of ['chart', 'documents-screen', 'missing-days', 'views', 'workbook']) {
     assert.ok(
       [...names].some((name) => name.startsWith(part)),
       part,

@@ -2,7 +2,7 @@
 // months, quarters and years. `list`: a pasted list. `differential`: exchange differences. `certificate`: a conversion as
 // one page of paper.
 
-import type { ComponentChildren, FunctionComponent } from 'preact'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { serverTime } from '../api/clock.ts'
 import type { Series } from '../api/responses.ts'
@@ -13,11 +13,12 @@ import {
   useDateChoice,
   useDayBounds,
 } from '../components/dates/date-choice.ts'
+import { lazyView } from '../components/lazy-view.tsx'
 import { FailureNotice } from '../components/notice.tsx'
 import { type ApiState, useApi } from '../components/use-api.ts'
 import { setView, texts, view } from '../components/view.ts'
 import { costaRicaDay } from '../model/days.ts'
-import type { KnownHoles } from '../model/rates/holes.ts'
+import { NeedsSecret } from '../session/lazy-doors.ts'
 import { Converter } from './converter.tsx'
 import { Dollar } from './dollar.tsx'
 import { History } from './trend/history.tsx'
@@ -26,29 +27,21 @@ import { Views } from './views.tsx'
 const EMPTY_EVERY_MS = 5000
 const SERIES_EVERY_MS = 600_000
 
-/** Parts of the screen that are fetched when one of them is rendered. */
-type LazyParts = {
-  Closes: FunctionComponent<{ series: readonly Series[]; today: string }>
-  ConvertList: FunctionComponent<{ series: readonly Series[]; bounds: DayBounds }>
-  Differential: FunctionComponent<{ series: readonly Series[]; bounds: DayBounds }>
-  Certificate: FunctionComponent<{ series: readonly Series[] }>
-  CurrencyTable: FunctionComponent<{ series: readonly Series[]; day: string | undefined }>
-  IndicatorsCard: FunctionComponent<{
-    today: string
-    MissingDaysNote: FunctionComponent<{ missing: KnownHoles }>
-  }>
-  EmptyDatabase: FunctionComponent<{ everyMs: number }>
-  MissingDaysNote: FunctionComponent<{ missing: KnownHoles }>
-  NeedsSecret: FunctionComponent<{ kind: 'key' | 'token' }>
-}
+const Closes = lazyView(() => import('./closes/closes.tsx'), 'Closes')
+const ConvertList = lazyView(() => import('./list/convert-list.tsx'), 'ConvertList')
+const Differential = lazyView(() => import('./differential/differential.tsx'), 'Differential')
+const Certificate = lazyView(() => import('./certificate/certificate.tsx'), 'Certificate')
+const CurrencyTable = lazyView(() => import('./currencies/currency-table.tsx'), 'CurrencyTable')
+const IndicatorsCard = lazyView(() => import('./indicators/indicators-card.tsx'), 'IndicatorsCard')
+const EmptyDatabase = lazyView(() => import('../status/empty-database.tsx'), 'EmptyDatabase')
 
-export function RatesScreen({ below }: { below: LazyParts }) {
+export function RatesScreen() {
   const current = session.value
-  if (current.state === 'in' && !current.key) return <below.NeedsSecret kind="key" />
-  return <Rates below={below} />
+  if (current.state === 'in' && !current.key) return <NeedsSecret kind="key" />
+  return <Rates />
 }
 
-function Rates({ below }: { below: LazyParts }) {
+function Rates() {
   const today = costaRicaDay(serverTime())
   const bounds = useDayBounds(today)
   const [isEmpty, setEmpty] = useState(false)
@@ -58,7 +51,7 @@ function Rates({ below }: { below: LazyParts }) {
   )
   const isFilled = series.value?.some(({ first_data_date }) => first_data_date) ?? true
   if (isEmpty === isFilled) setEmpty(!isFilled)
-  if (isEmpty) return <below.EmptyDatabase everyMs={EMPTY_EVERY_MS} />
+  if (isEmpty) return <EmptyDatabase everyMs={EMPTY_EVERY_MS} />
   if (series.failure && !series.value) {
     return (
       <>
@@ -73,23 +66,23 @@ function Rates({ below }: { below: LazyParts }) {
       <Views />
       <div class="rates">
         {view.value.ratesView === 'list' ? (
-          <below.ConvertList series={series.value ?? []} bounds={bounds} />
+          <ConvertList series={series.value ?? []} bounds={bounds} />
         ) : view.value.ratesView === 'differential' ? (
-          <below.Differential series={series.value ?? []} bounds={bounds} />
+          <Differential series={series.value ?? []} bounds={bounds} />
         ) : view.value.ratesView === 'certificate' ? (
-          <below.Certificate series={series.value ?? []} />
+          <Certificate series={series.value ?? []} />
         ) : view.value.ratesView === 'closes' ? (
-          <below.Closes series={series.value ?? []} today={today} />
+          <Closes series={series.value ?? []} today={today} />
         ) : (
-          <Query below={below} bounds={bounds} series={series} />
+          <Query bounds={bounds} series={series} />
         )}
       </div>
     </>
   )
 }
 
-function Query(props: { below: LazyParts; bounds: DayBounds; series: ApiState<readonly Series[]> }) {
-  const { below, bounds } = props
+function Query(props: { bounds: DayBounds; series: ApiState<readonly Series[]> }) {
+  const { bounds } = props
   const series = props.series.value ?? []
   const { on } = view.value
   const choice = useDayChoice(bounds)
@@ -101,7 +94,7 @@ function Query(props: { below: LazyParts; bounds: DayBounds; series: ApiState<re
     <>
       <Dollar choice={choice} />
       <Converter series={series} choice={conversionDay} />
-      <History series={series} bounds={bounds} MissingDaysNote={below.MissingDaysNote} />
+      <History series={series} bounds={bounds} />
       <section
         class="card currencies relative"
         aria-labelledby="currencies"
@@ -109,14 +102,14 @@ function Query(props: { below: LazyParts; bounds: DayBounds; series: ApiState<re
       >
         <h2 id="currencies">{texts.value.below.currencies}</h2>
         <DeferredContent class="below">
-          <below.CurrencyTable series={series} day={choice.error ? undefined : choice.day} />
+          <CurrencyTable series={series} day={choice.error ? undefined : choice.day} />
         </DeferredContent>
       </section>
       {hasIndicators() && (
         <section class="card indicators" aria-labelledby="indicators">
           <h2 id="indicators">{texts.value.below.indicators}</h2>
           <DeferredContent class="below">
-            <below.IndicatorsCard today={bounds.today} MissingDaysNote={below.MissingDaysNote} />
+            <IndicatorsCard today={bounds.today} />
           </DeferredContent>
         </section>
       )}

@@ -1,6 +1,5 @@
 // Chart, figures, table and files of the chosen indicator over a range of days.
 
-import type { FunctionComponent } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { type DateChoice, type DayBounds, useDateChoice } from '../../components/dates/date-choice.ts'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
@@ -8,7 +7,8 @@ import { formats, pageTexts, setView, texts, view } from '../../components/view.
 import { INDICATORS } from '../../i18n/indicator-texts.ts'
 import type { ChartSubject } from '../../model/indicators.ts'
 import { spanRange, type Trend } from '../../model/rates/history.ts'
-import { isAnyMissing, type KnownHoles } from '../../model/rates/holes.ts'
+import { isAnyMissing } from '../../model/rates/holes.ts'
+import { MissingDaysNote } from '../missing-days.tsx'
 import { ChartPanel } from '../trend/chart-panel.tsx'
 import { SpanField, TrendFoot } from '../trend/trend-foot.tsx'
 import { indicatorTable, joinCodes } from './indicator-files.ts'
@@ -16,13 +16,9 @@ import { type LoadedIndicator, useIndicatorValues } from './loaded-indicator.ts'
 
 export const INDICATOR_TREND = 'indicator-trend'
 
-type TrendProps = {
-  subject: ChartSubject
-  today: string
-  MissingDaysNote: FunctionComponent<{ missing: KnownHoles }>
-}
+type TrendProps = { subject: ChartSubject; today: string }
 
-export function IndicatorTrend({ subject, today, MissingDaysNote }: TrendProps) {
+export function IndicatorTrend({ subject, today }: TrendProps) {
   const words = pageTexts(INDICATORS)
   const { name, unit, newest } = subject
   return (
@@ -36,13 +32,13 @@ export function IndicatorTrend({ subject, today, MissingDaysNote }: TrendProps) 
       {newest === undefined ? (
         <Notice title={words.awaited} text={words.awaitedText} />
       ) : (
-        <Values key={subject.code} subject={subject} today={today} MissingDaysNote={MissingDaysNote} />
+        <Values key={subject.code} subject={subject} today={today} />
       )}
     </section>
   )
 }
 
-function Values({ subject, today, MissingDaysNote }: TrendProps) {
+function Values({ subject, today }: TrendProps) {
   const words = pageTexts(INDICATORS)
   const { history } = texts.value
   const { indicatorSpan, indicatorFrom } = view.value

@@ -1,17 +1,18 @@
 // History of a pair: controls, chart, figures, table and files of a range of days. While another history loads, every
 // part shows the pair and days of the previous one.
 
-import type { ComponentChildren, FunctionComponent } from 'preact'
+import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import type { Series } from '../../api/responses.ts'
 import { type DateChoice, type DayBounds, useDateChoice } from '../../components/dates/date-choice.ts'
+import { lazyView } from '../../components/lazy-view.tsx'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
 import { formats, setView, texts, view } from '../../components/view.ts'
 import { addDays } from '../../model/days.ts'
 import type { Language } from '../../model/formats.ts'
 import { firstRateDay, pairCode } from '../../model/rates/currencies.ts'
 import { spanRange, type Trend } from '../../model/rates/history.ts'
-import { isAnyMissing, type KnownHoles } from '../../model/rates/holes.ts'
+import { isAnyMissing } from '../../model/rates/holes.ts'
 import { ChartPanel } from './chart-panel.tsx'
 import { type ComparedHistory, useComparison } from './comparison.ts'
 import { type LoadedHistory, useHistory } from './loaded-history.ts'
@@ -19,13 +20,9 @@ import { SpanField, TrendFoot } from './trend-foot.tsx'
 import { LegDays, TrendFields, TrendSource, TrendTitle } from './trend-texts.tsx'
 
 const MISSING = '—'
+const MissingDaysNote = lazyView(() => import('../missing-days.tsx'), 'MissingDaysNote')
 
-export function History(props: {
-  series: readonly Series[]
-  bounds: DayBounds
-  MissingDaysNote: FunctionComponent<{ missing: KnownHoles }>
-}) {
-  const { series, bounds, MissingDaysNote } = props
+export function History({ series, bounds }: { series: readonly Series[]; bounds: DayBounds }) {
   const { pair, table } = view.value
   const range = spanRange(view.value, addDays(bounds.today, 1)) // the bank publishes rates a day early
   const linkError = useRangeError(bounds)
