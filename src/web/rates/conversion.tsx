@@ -152,7 +152,7 @@ function OlderLegs({ legs, day }: { legs: readonly ConversionLeg[]; day: string 
       {legs
         .filter(({ rate_date }) => rate_date < day)
         .map(({ pair, rate_date, covered_to }) => (
-          <p key={pair} class="hint">
+          <p key={pair} class="hint above-8">
             {(covered_to === undefined ? notPublished : notStored)(
               numericDay(day),
               pair === 'USD/CRC' || pair === 'EUR/USD' ? pairs[pair] : otherPair(pair),

@@ -78,7 +78,7 @@ function ExportAll() {
   return (
     <>
       <p class="quiet">{words.text}</p>
-      <div class="buttons">
+      <div class="buttons above-10">
         {FORMATS.map((format) => (
           <Button key={format} disabled={state === 'busy'} onClick={() => void startExport(format)}>
             {icons.download}

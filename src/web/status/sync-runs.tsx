@@ -38,7 +38,7 @@ export function SyncRuns({ runs }: { runs: readonly SyncRun[] }) {
       {runs.length === 0 ? (
         <p class="quiet">{words.none}</p>
       ) : (
-        <table class="data" aria-labelledby="runs">
+        <table class="data above-10" aria-labelledby="runs">
           <thead>
             <tr>
               {[words.state, words.started, words.trigger, words.days].map((title) => (

@@ -145,7 +145,7 @@ export function PositionForm(props: {
         <DateWords id={DATE_WORDS} choice={choice} />
       </div>
       {isFull && <p class="refusal position-full">{full(formats.value.count(MAX_POSITIONS))}</p>}
-      <div class="buttons">
+      <div class="buttons above-10">
         <button type="submit" class="button main" disabled={isFull}>
           {form.save}
         </button>

@@ -46,7 +46,7 @@ export function IndicatorList(props: { indicators: readonly PageIndicator[]; sel
         </tbody>
       </table>
       {indicators.length > INITIAL_ROWS && (
-        <p class="row small quiet row-count">
+        <p class="row small quiet row-count above-8">
           {!isWhole && words.shown(count(visible), count(indicators.length))}
           <Button class="link" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
             {isWhole ? words.showLess : words.showAll(count(indicators.length))}
