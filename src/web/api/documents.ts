@@ -85,50 +85,36 @@ export function isSearch({ state, search, since, until }: Selection): boolean {
 
 /** Path of a page, newest first. @param before cursor: last id of the previous page; 0: first page */
 export function newestPath(selection: Selection, before: number, limit: number): string {
-  const params = invoiceParams(selection)
   const { state, search, since, until } = selection
-  if (state !== '') params.set('state', groupStates(state).join())
-  if (search.trim() !== '') params.set('q', search)
-  if (since !== '') params.set('from', since)
-  if (until !== '') params.set('to', until)
-  params.set('order', 'desc')
-  params.set('limit', String(limit))
-  if (before > 0) params.set('before', String(before))
-  return `/api/v1/documents?${params}`
+  const filters = { state: groupStates(state).join(), q: search.trim() && search, from: since, to: until }
+  return `/api/v1/documents?${encodeParams({ ...invoiceParams(selection), ...filters, order: 'desc', limit, before })}`
 }
 
 /** Path that returns as soon as a document follows the id, or an empty list after 25 s. */
 export function waitPath(selection: Selection, after: number): string {
-  const params = invoiceParams(selection)
-  params.set('after', String(after))
-  params.set('wait', String(WAIT_SECONDS))
-  return `/api/v1/documents?${params}`
+  const params = { ...invoiceParams(selection), after: String(after), wait: WAIT_SECONDS }
+  return `/api/v1/documents?${encodeParams(params)}`
 }
 
 /** Path of the documents of a clave within a company, newest first. */
 export function companionsPath(companyId: number, clave: string): string {
-  const params = { company_id: String(companyId), clave, order: 'desc', limit: String(PAGE_SIZE) }
-  return `/api/v1/documents?${new URLSearchParams(params)}`
+  return `/api/v1/documents?${encodeParams({ company_id: companyId, clave, order: 'desc', limit: PAGE_SIZE })}`
 }
 
-export function summaryPath(selection: Pick<Selection, 'company' | 'agent'>): string {
-  return `/api/v1/documents/summary?${selectionParams(selection)}`
+export function summaryPath({ company, agent }: Pick<Selection, 'company' | 'agent'>): string {
+  return `/api/v1/documents/summary?${encodeParams({ company_id: company, agent_id: agent })}`
 }
 
 export function documentPath(id: number): string {
   return `/api/v1/documents/${id}`
 }
 
-function invoiceParams(selection: Selection): URLSearchParams {
-  const params = selectionParams(selection)
-  if (selection.issuer !== '') params.set('issuer', selection.issuer)
-  if (selection.clave !== '') params.set('clave', selection.clave)
-  return params
+function invoiceParams({ company, agent, issuer, clave }: Selection) {
+  return { company_id: company, agent_id: agent, issuer, clave }
 }
 
-function selectionParams({ company, agent }: Pick<Selection, 'company' | 'agent'>): URLSearchParams {
-  const params = new URLSearchParams()
-  if (company > 0) params.set('company_id', String(company))
-  if (agent > 0) params.set('agent_id', String(agent))
-  return params
+/** Encodes parameters without those that are empty or 0. */
+function encodeParams(params: Readonly<Record<string, string | number>>): URLSearchParams {
+  const entries = Object.entries(params).filter(([, value]) => value !== '' && value !== 0)
+  return new URLSearchParams(entries.map(([name, value]) => [name, String(value)]))
 }
