@@ -16,6 +16,10 @@ const CORRECTED_NAMES: Record<Language, Record<string, string>> = {
 const JUST_NOW: Record<Language, string> = { es: 'hace un momento', en: 'just now' }
 const ZONE = 'America/Costa_Rica'
 const MAX_PLACES = 100
+const CENTS = { minimumFractionDigits: 2, maximumFractionDigits: 2 }
+const ALL_DIGITS = { minimumFractionDigits: 2, maximumFractionDigits: MAX_PLACES }
+const SIX_DIGITS = { maximumSignificantDigits: 6 }
+const SIGNED = { signDisplay: 'exceptZero' } as const
 const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
 
 /** Writes a decimal of the API. */
@@ -42,19 +46,15 @@ export function createFormats(language: Language) {
   const times = new Intl.DateTimeFormat('en-GB', { timeZone: ZONE, timeStyle: 'short' })
   const longDays = days({ dateStyle: 'full' })
   const currencies = new Intl.DisplayNames(locale, { type: 'currency', fallback: 'none' })
-  const cents = numbers({ minimumFractionDigits: 2, maximumFractionDigits: 2 })
-  const small = numbers({ maximumSignificantDigits: 6 })
-  const signedCents = numbers({
-    minimumFractionDigits: 2,
-    maximumFractionDigits: 2,
-    signDisplay: 'exceptZero',
-  })
-  const signedSmall = numbers({ maximumSignificantDigits: 6, signDisplay: 'exceptZero' })
+  const cents = numbers(CENTS)
+  const small = numbers(SIX_DIGITS)
+  const signedCents = numbers({ ...CENTS, ...SIGNED })
+  const signedSmall = numbers({ ...SIX_DIGITS, ...SIGNED })
   const cardinals = new Intl.NumberFormat(locale, { useGrouping: 'always' })
   const ago = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   return {
     /** Writes all digits, with at least two places. */
-    exact: numbers({ minimumFractionDigits: 2, maximumFractionDigits: MAX_PLACES }),
+    exact: numbers(ALL_DIGITS),
     /** Writes all digits, and adds none. */
     whole: numbers({ maximumFractionDigits: MAX_PLACES }),
     /** Rounds to two places. */
@@ -70,11 +70,7 @@ export function createFormats(language: Language) {
     accounting: (text: string, format: (text: string) => string) =>
       decimalSign(text) < 0 ? `(${format(text.slice(1))})` : format(text),
     /** Writes the sign, except of zero. */
-    signed: numbers({
-      minimumFractionDigits: 2,
-      maximumFractionDigits: MAX_PLACES,
-      signDisplay: 'exceptZero',
-    }),
+    signed: numbers({ ...ALL_DIGITS, ...SIGNED }),
     /** @param text hundredths */
     percent: (text: string) => `${signedCents(text)}\u00a0%`, // a line does not break before the sign
     /** Writes the difference of two cross rates with its sign. @param rate one of them */
