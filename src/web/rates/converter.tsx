@@ -150,7 +150,11 @@ function Reading({
   )
 }
 
-function amountErrorText({ error, code = '' }: Extract<Amount, { value?: undefined }>, text: string): string {
+/** Reason why a text is no amount. */
+export function amountErrorText(
+  { error, code = '' }: Extract<Amount, { value?: undefined }>,
+  text: string,
+): string {
   const words = texts.value.convert
   if (error === 'no-amount') return words.noAmount(text.trim())
   return error === 'unknown-currency' ? words.unknown(code) : words.errors[error]

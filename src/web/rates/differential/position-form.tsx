@@ -9,9 +9,10 @@ import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { SignedFigure } from '../../components/signed-figure.tsx'
 import { formats, pageTexts, texts } from '../../components/view.ts'
 import { LISTS } from '../../i18n/lists.ts'
-import { type Amount, formatAmount, parseAmount } from '../../model/amount.ts'
+import { formatAmount, parseAmount } from '../../model/amount.ts'
 import type { Currency } from '../../model/rates/currencies.ts'
 import type { Position, PositionType } from '../../model/rates/differential.ts'
+import { amountErrorText } from '../converter.tsx'
 import { MAX_POSITIONS } from './position-store.ts'
 import { addPositions, positions, removePosition, replacePosition } from './positions.ts'
 
@@ -68,7 +69,8 @@ export function PositionForm(props: {
     setSubmitted(false)
     first.current?.focus()
   }
-  const error = isSubmitted || balance !== '' ? amountError(amount, balance) : undefined
+  const isShown = amount.error !== undefined && (isSubmitted || balance !== '')
+  const error = isShown ? amountErrorText(amount, balance) : undefined
   return (
     <form
       class="position-form grid"
@@ -164,12 +166,4 @@ export function PositionForm(props: {
       </div>
     </form>
   )
-}
-
-function amountError(amount: Amount, text: string): string | undefined {
-  const words = texts.value.convert
-  if (amount.error === undefined) return undefined
-  if (amount.error === 'no-amount') return words.noAmount(text.trim())
-  if (amount.error === 'unknown-currency') return words.unknown(amount.code ?? '')
-  return words.errors[amount.error]
 }
