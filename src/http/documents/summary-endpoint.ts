@@ -39,7 +39,7 @@ const FIGURES = {
   changed: withDescription(Integer, 'Rises with each arrival, event and deletion'),
 }
 
-const SummaryOut = titledObject('DocumentSummary', {
+export const SummaryOut = titledObject('DocumentSummary', {
   ...FIGURES,
   agents: v.exactOptional(
     withDescription(

@@ -70,7 +70,7 @@ const FiguresOut = titledObject('PairFigures', {
   partial: PARTIAL,
 })
 
-const PairHistoryOut = titledObject('PairHistory', {
+export const PairHistoryOut = titledObject('PairHistory', {
   provider: v.string(),
   base: v.string(),
   quote: v.string(),

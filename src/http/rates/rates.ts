@@ -36,7 +36,7 @@ const RateOut = titledObject('Rate', {
   rounded_to: Rounding,
 })
 
-const LatestRatesOut = titledObject('LatestRates', {
+export const LatestRatesOut = titledObject('LatestRates', {
   provider: v.string(),
   pair: Pair,
   rate_date: Day,

@@ -18,7 +18,7 @@ import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
 import { ASCENDING_PARAMETERS, nextCursor, parsePage } from '../endpoint/pages.ts'
 import { dateParam, idParam, RevisionKindParam, reversedRange } from '../endpoint/params.ts'
 
-const RevisionOut = titledObject('Revision', {
+export const RevisionOut = titledObject('Revision', {
   id: Integer,
   provider: v.string(),
   series_id: Integer,

@@ -30,7 +30,7 @@ import { tableEndpoints } from './table-endpoints.ts'
 
 const LastDay = withDescription(Day, 'The newest day with a value, with details=true')
 
-const SeriesOut = titledObject('Series', {
+export const SeriesOut = titledObject('Series', {
   id: Integer,
   provider_id: Integer,
   external_code: v.string(),

@@ -32,7 +32,7 @@ import { showChangeLogLimits } from '../figures/rates-errors.ts'
 
 type StatementDeps = { db: ReadDb; cache: RateCache; past: PastRates; clock: Clock }
 
-const StatementOut = titledObject('Statement', {
+export const StatementOut = titledObject('Statement', {
   statement: withDescription(v.string(), 'Lines of text, each with LF at its end'),
   sha256: withDescription(v.string(), 'Of the UTF-8 of `statement`, as sha256sum prints it'),
   as_of: Instant,

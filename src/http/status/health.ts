@@ -70,7 +70,7 @@ const Detail = v.object({
   ),
 })
 
-const HealthOut = titledObject('Health', {
+export const HealthOut = titledObject('Health', {
   status: v.picklist(['ok', 'degraded', 'error']),
   database: v.picklist(['ok', 'error']),
   scheduler: v.picklist(['running', 'disabled', 'stopped']),

@@ -133,7 +133,7 @@ const RunOut = titledObject('RunWithFailures', {
   ),
 })
 
-const StatusOut = titledObject('Status', {
+export const StatusOut = titledObject('Status', {
   version: v.string(),
   status: withDescription(v.picklist(['ok', 'degraded']), 'That of health'),
   reasons: v.array(v.string()),
