@@ -73,14 +73,18 @@ export function useApi<T>(
     if (!result.failure && !signal.aborted) arrivals.set(instance, serverTime())
     return result
   }
-  return useLoaded(path, load, everyMs)
+  return useLoaded(path, load, { everyMs })
 }
 
-/** Loads a value, and again when its key changes. @param key undefined: nothing to load yet */
+/**
+ * Loads a value, and again when its key changes.
+ * @param key undefined: nothing to load yet
+ * @param isRetried false: a transient failure waits for the next refresh
+ */
 export function useLoaded<T>(
   key: string | undefined,
   load: (signal: AbortSignal) => Promise<Result<T>>,
-  everyMs?: number,
+  { everyMs, isRetried = true }: { everyMs?: number | undefined; isRetried?: boolean } = {},
 ): ApiState<T> {
   const [state, setState] = useState<LoadedState<T>>({ key: '' })
   const [attempt, setAttempt] = useState(0)
@@ -109,7 +113,7 @@ export function useLoaded<T>(
           }
         return { key, value, receivedAt: arrival, failure: undefined, previous: undefined }
       })
-      if (failure && isTransient(failure)) schedule(RETRY_MS)
+      if (failure && isRetried && isTransient(failure)) schedule(RETRY_MS)
       else if (everyMs !== undefined) schedule(everyMs)
     })
     return () => {

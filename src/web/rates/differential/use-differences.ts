@@ -1,10 +1,9 @@
 // Computes the differences of the positions with one request for both rates of each.
 
-import { useEffect, useState } from 'preact/hooks'
 import { type BatchAnswer, type BatchEntry, convertBatch, isConverted } from '../../api/convert-batch.ts'
-import type { Failure } from '../../api/request.ts'
+import { createFailure, type Result } from '../../api/request.ts'
 import type { Conversion } from '../../api/responses.ts'
-import { refreshCount } from '../../components/use-api.ts'
+import { useLoaded } from '../../components/use-api.ts'
 import { type ShownSide, SIDES, type SideRule } from '../../model/fragment.ts'
 import { failureReason } from '../../model/pasted/outcomes.ts'
 import {
@@ -37,28 +36,21 @@ export type Differences = {
   /** Milliseconds, when the server answered. */
   at: number
 }
-type LoadedDifferences = { key: string; differences?: Differences | undefined; failure?: Failure | undefined }
 
 /** @param request undefined: the closing day is refused */
 export function useDifferences(request: DifferenceRequest | undefined) {
-  const [state, setState] = useState<LoadedDifferences>({ key: '' })
-  const key = request === undefined ? '' : JSON.stringify(request)
-  const refresh = refreshCount.value
-  useEffect(() => {
-    if (!request) return
-    const work = new AbortController()
-    convertBatch(batchElements(request), work.signal).then(({ value, failure }) => {
-      if (work.signal.aborted) return
-      const differences = value && { key, ...describeRows(request, value.answers), at: value.at }
-      setState((old) => ({ key, differences: differences ?? old.differences, failure }))
-    })
-    return () => work.abort()
-  }, [key, refresh])
-  const { differences, failure } = state
+  const key = request && JSON.stringify(request)
+  const load = async (signal: AbortSignal): Promise<Result<Differences>> => {
+    if (!key || !request) return { failure: createFailure(0, '') }
+    const { value, failure } = await convertBatch(batchElements(request), signal)
+    return failure ? { failure } : { value: { key, ...describeRows(request, value.answers), at: value.at } }
+  }
+  const { value, failure, previous } = useLoaded(key, load, { isRetried: false })
+  const differences = value ?? previous
   return {
     differences: request && differences?.key === key ? differences : undefined,
-    failure: state.key === key ? failure : undefined,
-    isBusy: request !== undefined && state.key !== key,
+    failure: request && failure,
+    isBusy: request !== undefined && !value && !failure,
   }
 }
 
