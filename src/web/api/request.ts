@@ -51,7 +51,7 @@ export async function apiRequest<T>(path: string, options: RequestOptions = {}):
 }
 
 /** Returns a response with an unread body. */
-export async function apiResponse(path: string, options: RequestOptions = {}): Promise<Result<Response>> {
+async function apiResponse(path: string, options: RequestOptions = {}): Promise<Result<Response>> {
   const { method = 'GET', body, signal = null } = options
   const pageSecret = readPageSecret()
   const half = pageSecret ?? (session.value.state === 'open' ? OPEN_PAGE : undefined)

@@ -2,7 +2,7 @@
 
 import { useRef, useState } from 'preact/hooks'
 import { type Document, documentPath } from '../../api/documents.ts'
-import { apiRequest, apiResponse, type Failure } from '../../api/request.ts'
+import { apiRequest, type Failure } from '../../api/request.ts'
 import { mayUse } from '../../api/session.ts'
 import { Button } from '../../components/button.tsx'
 import { icons, lineIcon } from '../../components/icons.tsx'
@@ -54,10 +54,10 @@ export function DownloadButton({ document, isOff }: { document: Document; isOff:
   const [state, setState] = useState<ActionState>('idle')
   const download = async () => {
     setState('busy')
-    const { value, failure } = await apiResponse(`${documentPath(document.id)}/content`)
-    const blob = await value?.blob().catch(() => undefined) // the connection was lost
-    if (blob) saveBlob(new Blob([blob], { type: 'application/octet-stream' }), safeFileName(document.name))
-    setState(blob ? 'idle' : (failure ?? { kind: 'offline', status: 0, detail: '' }))
+    const read = (response: Response) => response.blob()
+    const { value, failure } = await apiRequest<Blob>(`${documentPath(document.id)}/content`, { read })
+    if (value) saveBlob(new Blob([value], { type: 'application/octet-stream' }), safeFileName(document.name))
+    setState(failure ?? 'idle')
   }
   const isBusy = state === 'busy'
   return (

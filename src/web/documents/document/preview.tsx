@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { type Document, documentPath } from '../../api/documents.ts'
-import { apiResponse, type Failure } from '../../api/request.ts'
+import { apiRequest, type Failure } from '../../api/request.ts'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
 import { Scroller } from '../../components/scroller.tsx'
 import { formats, pageTexts, texts } from '../../components/view.ts'
@@ -81,19 +81,12 @@ function useBytes(id: number, limit?: number) {
   const [state, setState] = useState<{ bytes?: Uint8Array<ArrayBuffer>; failure?: Failure }>({})
   useEffect(() => {
     const request = new AbortController()
+    const { signal } = request
     const headers: Record<string, string> = limit === undefined ? {} : { Range: `bytes=0-${limit - 1}` }
-    const load = async () => {
-      const { value, failure } = await apiResponse(`${documentPath(id)}/content`, {
-        headers,
-        signal: request.signal,
-      })
-      if (failure) return { failure }
-      const buffer = await value.arrayBuffer().catch(() => undefined) // the connection was lost
-      if (!buffer) return { failure: { kind: 'offline', status: 0, detail: '' } as const }
-      return { bytes: new Uint8Array(buffer, 0, Math.min(buffer.byteLength, limit ?? buffer.byteLength)) }
-    }
-    void load().then((loaded) => {
-      if (!request.signal.aborted) setState(loaded)
+    const read = async (response: Response) => new Uint8Array(await response.arrayBuffer()).subarray(0, limit)
+    const path = `${documentPath(id)}/content`
+    void apiRequest<Uint8Array<ArrayBuffer>>(path, { headers, signal, read }).then(({ value, failure }) => {
+      if (!signal.aborted) setState(failure ? { failure } : { bytes: value })
     })
     return () => request.abort()
   }, [id, limit])
