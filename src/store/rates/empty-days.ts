@@ -1,10 +1,8 @@
 // Days without a value of a source that publishes every day (decisions 2.6).
 
 import type { Window } from '../../providers/provider.ts'
-import { splitBatches } from '../batches.ts'
+import { insertBatches } from '../rows.ts'
 import type { ReadDb, Row, WriteDb } from '../tables.ts'
-
-const ROWS_AT_ONCE = 500
 
 export type EmptyDay = Row<'empty_days'>
 
@@ -23,6 +21,5 @@ export async function replaceEmptyDays(
 ): Promise<void> {
   const ofSeries = db.deleteFrom('empty_days').where('series_id', '=', id)
   await ofSeries.where('rate_date', '>=', from).where('rate_date', '<=', to).execute()
-  for (const some of splitBatches(rows, ROWS_AT_ONCE))
-    await db.insertInto('empty_days').values(some).execute()
+  await insertBatches(db, 'empty_days', rows)
 }

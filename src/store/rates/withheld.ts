@@ -3,10 +3,8 @@
 import type { ExpressionBuilder } from 'kysely'
 import type { Window } from '../../providers/provider.ts'
 import type { IsoDate } from '../../values/dates.ts'
-import { splitBatches } from '../batches.ts'
+import { insertBatches } from '../rows.ts'
 import type { ReadDb, Row, Tables, WriteDb } from '../tables.ts'
-
-const ROWS_AT_ONCE = 500
 
 export type WithheldRate = Row<'withheld_rates'>
 
@@ -47,8 +45,7 @@ export async function replaceWithheld(
 ): Promise<void> {
   const inWindow = db.deleteFrom('withheld_rates').where('series_id', 'in', [...ids])
   await inWindow.where('rate_date', '>=', window.from).where('rate_date', '<=', window.to).execute()
-  for (const some of splitBatches(rows, ROWS_AT_ONCE))
-    await db.insertInto('withheld_rates').values(some).execute()
+  await insertBatches(db, 'withheld_rates', rows)
 }
 
 /** Deletes withheld values and empty days after a day. */
