@@ -86,7 +86,7 @@ export async function latestIndicator(
   if (point) return { indicator, value_date: point.rate_date, value: point.value }
   if (!indicator.enabled) throw notEnabledError(indicator.code)
   const [hole] = findHoles([days], { from: day, to: day }) ?? []
-  if (hole) throw dayHoleError(dayHole(hole, [days.column]))
+  if (hole) throw dayHoleError(dayHole(hole, [days]))
   throw new AppError('not-found', `No value of the indicator ${indicator.code} is stored on or before ${day}`)
 }
 

@@ -112,9 +112,13 @@ export function columnDecimals({ rounded }: Column, at: number): number | undefi
   return decimals === undefined || decimals === EXACT ? undefined : decimals
 }
 
-/** First day of an interval whose stored value is damaged, in one of the columns. */
-export function findDamage(columns: readonly Column[], { from, to }: Interval): DamagedDay | undefined {
-  for (const { damage } of columns) {
+/** First day of an interval whose stored value is damaged, in one of the series. */
+export function findDamage(
+  series: readonly { column: Column }[],
+  { from, to }: Interval,
+): DamagedDay | undefined {
+  for (const one of series) {
+    const { damage } = one.column
     const days = damage?.days.find(({ first, last }) => first <= dayNumber(to) && last >= dayNumber(from))
     if (damage && days) return { name: damage.name, day: latest(from, isoDate(days.first)) }
   }

@@ -14,7 +14,7 @@ import {
   latest,
 } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
-import { type Column, findDamage } from './column.ts'
+import { findDamage } from './column.ts'
 import { convert, findRoute, type Leg, type StoredLeg, type ValuedLeg } from './convert.ts'
 import { findHole, UNKNOWN_DAYS } from './covered-days.ts'
 import {
@@ -108,7 +108,7 @@ export function findUnknownCrosses(
     for (const { quote, legs } of routes) {
       const hole = findHoles(legs, { from, to })?.[0] ?? findEarlierHole(legs, { from, to }, onlyPublished)
       const days = hole ?? (servesRounded ? undefined : findRoundedDays(legs, { from, to }, onlyPublished))
-      const damage = hole && findDamage(legColumns(legs), hole)
+      const damage = hole && findDamage(legs, hole)
       if (days) unknown.set(quote, { days: [days], isRounded: !hole, damage })
     }
     return unknown
@@ -209,7 +209,7 @@ export function valueRoute({ quote, legs, since }: QuoteRoute, day: IsoDate): Cr
   const conversion = convert('1', legs, day)
   if (!conversion) {
     const [hole] = findHoles(legs, { from: day, to: day }) ?? []
-    return hole && dayHole(hole, legColumns(legs))
+    return hole && dayHole(hole, legs)
   }
   if ('hole' in conversion) return conversion
   const { rate, rateDate: date, roundedTo, legs: valued } = conversion
@@ -226,11 +226,7 @@ export function valueRoute({ quote, legs, since }: QuoteRoute, day: IsoDate): Cr
 function findLastPoint(route: QuoteRoute, day: IsoDate): Cross | DayHole | undefined {
   const lastDay = lastKnownDay(route.legs, day)
   const [hole] = findHoles(route.legs, { from: addDays(lastDay, 1), to: day }) ?? []
-  return hole ? dayHole(hole, legColumns(route.legs)) : valueRoute(route, lastDay)
-}
-
-function legColumns(legs: readonly SeriesDays[]): Column[] {
-  return legs.map(({ column }) => column)
+  return hole ? dayHole(hole, route.legs) : valueRoute(route, lastDay)
 }
 
 /** Newest day up to `day` on which all legs are known. */

@@ -70,9 +70,9 @@ export function knownRateOn(
   const target = dayNumber(day)
   const at = findLastIndex(column.days, target)
   const rateDay = column.days[at]
-  if (rateDay === undefined) return earlierDamage([column], day)
+  if (rateDay === undefined) return earlierDamage([{ column }], day)
   const hole = rateDay === target ? undefined : findHole(covered, rateDay, target)
-  return hole ? dayHole(hole, [column]) : ratePoint(column, at, rateDay)
+  return hole ? dayHole(hole, [{ column }]) : ratePoint(column, at, rateDay)
 }
 
 /** Sides of a pair on the newest day for which all of them are settled (decisions 2.6); with `details` `covered_to`. */
@@ -83,11 +83,7 @@ export function latestOfPair(
 ): LatestRates | DayHole | undefined {
   const target = dayNumber(day)
   const answerDay = settledDay(sides, target)
-  if (answerDay === undefined)
-    return earlierDamage(
-      sides.map(({ column }) => column),
-      day,
-    )
+  if (answerDay === undefined) return earlierDamage(sides, day)
   const latest: LatestRates = { rate_date: isoDate(answerDay), compra: null, venta: null, referencia: null }
   const missing: RateType[] = []
   const onDay = { from: latest.rate_date, to: latest.rate_date }
@@ -99,7 +95,7 @@ export function latestOfPair(
     // Days are never mixed: a side that was not published on that day stays null.
     if (column.days[at] !== answerDay) {
       if (!isCovered(covered, answerDay)) missing.push(rateType)
-      if (findDamage([column], onDay)) hole = union(hole, onDay)
+      if (findDamage([{ column }], onDay)) hole = union(hole, onDay)
       continue
     }
     hole = union(hole, answerDay === target ? undefined : findHole(covered, answerDay, target))
@@ -108,11 +104,7 @@ export function latestOfPair(
     latest[rateType] = columnValue(column, at)
     rounded = smallest(rounded, columnDecimals(column, at))
   }
-  if (hole)
-    return dayHole(
-      hole,
-      sides.map(({ column }) => column),
-    )
+  if (hole) return dayHole(hole, sides)
   if (rounded !== undefined) latest.rounded_to = rounded
   if (missing.length > 0) latest.missing = missing
   if (details && lastCoveredDay !== undefined) latest.covered_to = lastCoveredDay
@@ -120,14 +112,14 @@ export function latestOfPair(
 }
 
 /** The damaged days up to a day without any value; undefined: none is damaged. */
-function earlierDamage(columns: readonly Column[], day: IsoDate): DayHole | undefined {
-  const damage = findDamage(columns, { from: EARLIEST_DAY, to: day })
+function earlierDamage(series: readonly { column: Column }[], day: IsoDate): DayHole | undefined {
+  const damage = findDamage(series, { from: EARLIEST_DAY, to: day })
   return damage && { hole: { from: damage.day, to: day }, damage }
 }
 
-/** The result for a hole in one of the columns. */
-export function dayHole(hole: Interval, columns: readonly Column[]): DayHole {
-  return { hole, damage: findDamage(columns, hole) }
+/** The result for a hole in one of the series. */
+export function dayHole(hole: Interval, series: readonly { column: Column }[]): DayHole {
+  return { hole, damage: findDamage(series, hole) }
 }
 
 function union(a: Interval | undefined, b: Interval | undefined): Interval | undefined {

@@ -106,7 +106,7 @@ export function padDecimals(value: string, decimals = DECIMALS): string {
 }
 
 function firstDamage(column: Column, holes: readonly Interval[] | null): DamagedDay | undefined {
-  return holes?.[0] && findDamage([column], holes[0])
+  return holes?.[0] && findDamage([{ column }], holes[0])
 }
 
 type History = Awaited<ReturnType<typeof seriesHistory>>
