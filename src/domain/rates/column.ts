@@ -45,12 +45,16 @@ export function toCoveredDays(intervals: readonly Interval[]): CoveredDays {
   return Int32Array.from(intervals.flatMap(({ from, to }) => [dayNumber(from), dayNumber(to)]))
 }
 
+export function toInterval({ first, last }: DayRange): Interval {
+  return { from: isoDate(first), to: isoDate(last) }
+}
+
 /** Converts day numbers to intervals. */
 export function coveredIntervals(covered: CoveredDays): Interval[] {
   const intervals: Interval[] = []
   for (let at = 0; at < covered.length; at += 2) {
     const [first = 0, last = 0] = [covered[at], covered[at + 1]]
-    if (first <= last) intervals.push({ from: isoDate(first), to: isoDate(last) })
+    if (first <= last) intervals.push(toInterval({ first, last }))
   }
   return intervals
 }

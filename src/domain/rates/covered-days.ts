@@ -2,8 +2,8 @@
 
 import { AppError } from '../../runtime/errors.ts'
 import { type IsoDate, isoDate } from '../../values/dates.ts'
-import type { Interval } from '../../values/intervals.ts'
-import type { CoveredDays, DayRange } from './column.ts'
+import { type Interval, subtractInterval } from '../../values/intervals.ts'
+import { type CoveredDays, coveredIntervals, type DayRange, toCoveredDays, toInterval } from './column.ts'
 
 /** Placeholder for covered days without a change log. Every access is rejected, so that no answer is a guess. */
 export const UNKNOWN_DAYS: CoveredDays = new Int32Array()
@@ -18,7 +18,7 @@ export function findHole(covered: CoveredDays, valueDay: number, day: number): I
   if (last <= valueDay) return undefined // the usual case: a value of the day itself
   const holes = uncoveredDays(covered, valueDay + 1, last)
   const [first] = holes
-  return first && { from: isoDate(first.first), to: isoDate(holes.at(-1)?.last ?? first.last) }
+  return first && toInterval({ first: first.first, last: holes.at(-1)?.last ?? first.last })
 }
 
 /** Newest covered day, if it is before `day`: newer values may have been published. Undefined for a value of `day`. */
@@ -48,20 +48,8 @@ export function uncoveredDays(covered: CoveredDays, first: number, last: number)
  */
 export function withoutDays(covered: CoveredDays, damaged: readonly DayRange[]): CoveredDays {
   const newest = Math.max(covered.at(-1) ?? Number.NEGATIVE_INFINITY, ...damaged.map(({ first }) => first))
-  let days = [...covered]
-  for (const { first, last } of damaged) {
-    const rest: number[] = []
-    for (let at = 0; at < days.length; at += 2) {
-      const [from = 0, to = 0] = [days[at], days[at + 1]]
-      if (last < from || first > to) rest.push(from, to)
-      else {
-        if (from < first) rest.push(from, first - 1)
-        if (last < to) rest.push(last + 1, to)
-      }
-    }
-    days = rest
-  }
-  return Int32Array.from(days.at(-1) === newest ? days : [...days, newest + 1, newest])
+  const days = toCoveredDays(damaged.map(toInterval).reduce(subtractInterval, coveredIntervals(covered)))
+  return days.at(-1) === newest ? days : Int32Array.from([...days, newest + 1, newest])
 }
 
 /** True if every day of a range was requested and validly answered. */

@@ -4,7 +4,14 @@
 import type { SeriesRow } from '../../store/rates/series.ts'
 import { dayNumber, type IsoDate, isoDate } from '../../values/dates.ts'
 import { addInterval, type Interval } from '../../values/intervals.ts'
-import { type Column, type CoveredDays, columnDecimals, type DamagedDay, type DayRange } from './column.ts'
+import {
+  type Column,
+  type CoveredDays,
+  columnDecimals,
+  type DamagedDay,
+  type DayRange,
+  toInterval,
+} from './column.ts'
 import { areCovered, UNKNOWN_DAYS, uncoveredDays } from './covered-days.ts'
 import type { RateSnapshot } from './rate-cache.ts'
 import { pointRange } from './rates.ts'
@@ -111,10 +118,6 @@ export function listRoundedDays(
   }
   close(dayNumber(to))
   return intervals
-}
-
-function toInterval({ first, last }: DayRange): Interval {
-  return { from: isoDate(first), to: isoDate(last) }
 }
 
 function seriesHoles(series: SeriesDays, first: number, last: number): DayRange[] {
