@@ -1,7 +1,7 @@
 // Columns from lines that a disk or a memory may have damaged. A damaged value is never answered (decisions 2.6).
 
-import { type PartSums, REVISIONS } from '../../store/rates/rate-sums.ts'
-import { isSameSum, sumsByYear } from '../../store/rates/sums.ts'
+import { differentParts, type PartSums, REVISIONS } from '../../store/rates/rate-sums.ts'
+import { sumsByYear } from '../../store/rates/sums.ts'
 import { dayNumber, EARLIEST_DAY, isIsoDate, LATEST_DAY } from '../../values/dates.ts'
 import { canonicalDecimal } from '../../values/decimal.ts'
 import { type Column, type DayRange, EXACT, type Lines, makeColumn, parseSoundColumn } from './column.ts'
@@ -33,7 +33,8 @@ export function parseColumn(column: NamedLines, { anySign = false } = {}): Colum
  * `sums` undefined: none are current.
  */
 export function parseSummedColumn(column: NamedLines, sums: PartSums | undefined): Column {
-  const years = sums ? findDifferentYears(column.lines, sums) : []
+  const parts = sums ? differentParts(sums, sumsByYear(column.lines)) : []
+  const years = parts.filter((part) => part !== REVISIONS)
   if (years.length === 0) return parseColumn(column)
   const lines = column.lines.split('\n').filter((line) => !years.includes(line.slice(0, 4)))
   const rest = parseColumn({ ...column, count: lines.length, lines: lines.join('\n') })
@@ -77,13 +78,6 @@ function parseDoubtfulColumn({ name, count, lines }: NamedLines, anySign: boolea
 function withDamage(column: Column, name: string, days: readonly DayRange[]): Column {
   if (days.length === 0) return column
   return { ...column, damage: { name, days: days.toSorted((a, b) => a.first - b.first) } }
-}
-
-function findDifferentYears(lines: string, stored: PartSums): string[] {
-  const computed = sumsByYear(lines)
-  const years = new Set([...stored.keys(), ...computed.keys()])
-  years.delete(REVISIONS)
-  return [...years].filter((year) => !isSameSum(stored.get(year), computed.get(year)))
 }
 
 function yearDays(year: string): DayRange {

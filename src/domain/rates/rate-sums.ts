@@ -6,7 +6,7 @@ import type { Log } from '../../runtime/log.ts'
 import { atomically, type Lock, snapshot } from '../../store/engine.ts'
 import { raiseRevision } from '../../store/meta.ts'
 import { takeInstant } from '../../store/rates/change-log.ts'
-import { acceptSums, listSumFaults, REVISIONS, settleSums } from '../../store/rates/rate-sums.ts'
+import { acceptSums, listDamagedParts, REVISIONS, settleSums } from '../../store/rates/rate-sums.ts'
 import { type SeriesRow, selectSeries } from '../../store/rates/series.ts'
 import type { ReadDb, WriteDb } from '../../store/tables.ts'
 
@@ -17,7 +17,7 @@ export type DamagedPart = { series: SeriesRow; part: string; message: string }
 export async function findDamagedRates(db: ReadDb): Promise<DamagedPart[]> {
   const damaged: DamagedPart[] = []
   for (const series of await selectSeries(db)) {
-    for (const { part } of await snapshot(db, (trx) => listSumFaults(trx, series.id))) {
+    for (const part of await snapshot(db, (trx) => listDamagedParts(trx, series.id))) {
       const rows = part === REVISIONS ? 'revisions' : `values of ${part}`
       damaged.push({
         series,
@@ -39,7 +39,7 @@ export async function acceptDamagedPart(
 ): Promise<void> {
   await atomically(db, async (trx) => {
     const instant = await takeInstant(trx, now)
-    if (!(await listSumFaults(trx, seriesId)).some((one) => one.part === part)) {
+    if (!(await listDamagedParts(trx, seriesId)).includes(part)) {
       throw new AppError(
         'failed',
         `the sums of series ${seriesId}, ${part}, fit its rows: there is nothing to accept`,

@@ -3,17 +3,13 @@
 
 import { atomically, engineSql, type Lock } from '../engine.ts'
 import type { ReadDb, WriteDb } from '../tables.ts'
-import type { RateRevision } from './change-log.ts'
-import { lockChangeLog } from './change-log.ts'
+import { lockChangeLog, type RateRevision } from './change-log.ts'
 import { markSeriesChanged, selectColumnsOfSeries } from './rates.ts'
 import { findSeriesRevision } from './series.ts'
 import { addRow, isSameSum, newSum, type Sum, sumsByYear } from './sums.ts'
 
 /** Part with the revisions of a series; the other parts are years such as `2026`. */
 export const REVISIONS = 'revisions'
-
-/** Part of a series whose stored sums differ from those of its rows. */
-export type SumFault = { seriesId: number; part: string }
 
 /** Sums by part. */
 export type PartSums = ReadonlyMap<string, Sum>
@@ -53,23 +49,20 @@ function sumRevisions(rows: readonly SummedRevision[]): Sum {
 
 /** Selects the sums of these series, without series that an older program has written since. */
 export async function selectCurrentSums(db: ReadDb, ids: readonly number[]): Promise<Map<number, PartSums>> {
-  const outdated = new Set(await selectOutdatedSeries(db, ids))
-  const rows = db
-    .selectFrom('rate_sums')
-    .selectAll()
-    .where('series_id', 'in', [...ids])
-  const bySeries = new Map<number, Map<string, Sum>>()
-  for (const {
-    series_id: id,
-    part,
-    row_count: count,
-    first_sum: first,
-    second_sum: second,
-  } of await rows.execute()) {
-    if (outdated.has(id)) continue
-    bySeries.getOrInsertComputed(id, () => new Map()).set(part, { count, first, second })
+  const bySeries = new Map(ids.map((id) => [id, new Map<string, Sum>()]))
+  for (const id of await selectOutdatedSeries(db, ids)) bySeries.delete(id)
+  const query = db.selectFrom('rate_sums').selectAll()
+  for (const row of await query.where('series_id', 'in', [...ids]).execute()) {
+    const sum = { count: row.row_count, first: row.first_sum, second: row.second_sum }
+    bySeries.get(row.series_id)?.set(row.part, sum)
   }
   return bySeries
+}
+
+/** Lists the parts whose sums differ, in their order. */
+export function differentParts(some: PartSums, others: PartSums): string[] {
+  const parts = new Set([...some.keys(), ...others.keys()])
+  return [...parts].filter((part) => !isSameSum(some.get(part), others.get(part))).sort()
 }
 
 /** Selects all revisions of a series, oldest first; undefined: they differ from their sum. */
@@ -81,14 +74,6 @@ export async function selectSoundRevisions(
   const query = db.selectFrom('rate_revisions').selectAll().where('series_id', '=', seriesId)
   const rows = await query.orderBy('id').execute()
   return !sums || isSameSum(sums.get(REVISIONS), sumRevisions(rows)) ? rows : undefined
-}
-
-/** Selects the stored sums of a series. */
-export async function selectSums(db: ReadDb, seriesId: number): Promise<PartSums> {
-  const rows = await db.selectFrom('rate_sums').selectAll().where('series_id', '=', seriesId).execute()
-  return new Map(
-    rows.map((row) => [row.part, { count: row.row_count, first: row.first_sum, second: row.second_sum }]),
-  )
 }
 
 /** Selects the series that an older program has written since their sums; `ids` undefined: of all. */
@@ -106,14 +91,9 @@ export async function selectOutdatedSeries(db: ReadDb, ids?: readonly number[]):
 }
 
 /** Lists the parts of a series whose sums differ from their rows, inside one snapshot or transaction. */
-export async function listSumFaults(db: ReadDb, seriesId: number): Promise<SumFault[]> {
-  if ((await selectOutdatedSeries(db, [seriesId])).length > 0) return []
-  const storedSums = await selectSums(db, seriesId)
-  const computed = await computeSums(db, seriesId)
-  const parts = [...new Set([...storedSums.keys(), ...computed.keys()])].sort()
-  return parts.flatMap((part) =>
-    isSameSum(storedSums.get(part), computed.get(part)) ? [] : [{ seriesId, part }],
-  )
+export async function listDamagedParts(db: ReadDb, seriesId: number): Promise<string[]> {
+  const sums = (await selectCurrentSums(db, [seriesId])).get(seriesId)
+  return sums ? differentParts(sums, await computeSums(db, seriesId)) : []
 }
 
 /** Adds sums to the stored ones, as of a data revision. */

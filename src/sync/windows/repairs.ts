@@ -4,7 +4,7 @@
 import { atomically, snapshot } from '../../store/engine.ts'
 import { raiseRevision } from '../../store/meta.ts'
 import { takeInstant } from '../../store/rates/change-log.ts'
-import { acceptSums, listSumFaults, type SumFault } from '../../store/rates/rate-sums.ts'
+import { acceptSums, listDamagedParts } from '../../store/rates/rate-sums.ts'
 import { type StoredRate, selectRates } from '../../store/rates/rates.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { addDays, earliest, type IsoDate } from '../../values/dates.ts'
@@ -28,7 +28,7 @@ export async function compareOrRepair(
   )
   const damaged = new Set<string>()
   for (const id of new Set(corrected.map(({ series_id }) => series_id)))
-    for (const { part } of await listSumFaults(db, id)) damaged.add(partKey(id, part))
+    for (const part of await listDamagedParts(db, id)) damaged.add(partKey(id, part))
   if (damaged.size === 0) return changes
   return compareRates(accepted, idByCode, before, (id, day) => damaged.has(partKey(id, readYear(day))))
 }
@@ -66,15 +66,15 @@ export async function healYears(context: RunContext): Promise<number> {
     const ends = new Map(
       days.flatMap((interval) => wholeYears(interval, today).map((year) => [year, interval.to])),
     )
-    const isHealed = ({ part }: SumFault) => ends.has(part) && !unconfirmed.has(partKey(id, part))
+    const isHealed = (part: string) => ends.has(part) && !unconfirmed.has(partKey(id, part))
     // The lock of the change log is for damage alone.
-    if (ends.size === 0 || !(await snapshot(db, (trx) => listSumFaults(trx, id))).some(isHealed)) continue
+    if (ends.size === 0 || !(await snapshot(db, (trx) => listDamagedParts(trx, id))).some(isHealed)) continue
     count += await atomically(
       db,
       async (trx) => {
         const now = await takeInstant(trx, context.now())
         const parts: string[] = []
-        for (const { part } of (await listSumFaults(trx, id)).filter(isHealed)) {
+        for (const part of (await listDamagedParts(trx, id)).filter(isHealed)) {
           const laterDays = { from: addDays(ends.get(part) ?? today, 1), to: `${part}-12-31` }
           if ((await selectRates(trx, [id], laterDays)).length === 0) parts.push(part)
         }

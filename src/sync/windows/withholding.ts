@@ -2,7 +2,7 @@
 // confirm them, or read other values.
 
 import type { Window } from '../../providers/provider.ts'
-import { listSumFaults } from '../../store/rates/rate-sums.ts'
+import { listDamagedParts } from '../../store/rates/rate-sums.ts'
 import type { StoredRate } from '../../store/rates/rates.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
 import { replaceWithheld, selectWithheld } from '../../store/rates/withheld.ts'
@@ -80,7 +80,7 @@ export async function withholdFarValues(
     const contradicted = values.flatMap(({ day, reference }) => (reference?.rate_date === day ? [day] : []))
     if (contradicted.length > 0 && !written.has(id)) {
       // A damaged value contradicts nothing; its neighbours judge the published one.
-      const years = new Set((await listSumFaults(trx, id)).map(({ part }) => part))
+      const years = new Set(await listDamagedParts(trx, id))
       const damaged = new Set(contradicted.filter((day) => years.has(day.slice(0, 4))))
       if (damaged.size > 0) values = judge(sound.filter(({ rate_date }) => !damaged.has(rate_date)))
     }

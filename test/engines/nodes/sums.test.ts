@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { atomically, type Engine } from '../../../src/store/engine.ts'
 import { raiseRevision } from '../../../src/store/meta.ts'
 import { takeInstant } from '../../../src/store/rates/change-log.ts'
-import { listSumFaults, selectOutdatedSeries, settleSums } from '../../../src/store/rates/rate-sums.ts'
+import { listDamagedParts, selectOutdatedSeries, settleSums } from '../../../src/store/rates/rate-sums.ts'
 import { openRateWriter } from '../../../src/store/rates/rate-writer.ts'
 import { markSeriesChanged, selectRates, upsertRates } from '../../../src/store/rates/rates.ts'
 import type { WriteDb } from '../../../src/store/tables.ts'
@@ -34,7 +34,7 @@ test('stored sums are those of the rows after two nodes wrote the same series at
 })
 
 async function verifySums(db: WriteDb): Promise<void> {
-  for (const id of SERIES) assert.deepEqual(await listSumFaults(db, id), [])
+  for (const id of SERIES) assert.deepEqual(await listDamagedParts(db, id), [])
 }
 
 async function writeOften({ db }: Engine, random: Random): Promise<void> {

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
 import { atomically, type Engine } from '../../../src/store/engine.ts'
 import { raiseRevision } from '../../../src/store/meta.ts'
-import { listSumFaults, selectOutdatedSeries } from '../../../src/store/rates/rate-sums.ts'
+import { listDamagedParts, selectOutdatedSeries } from '../../../src/store/rates/rate-sums.ts'
 import { markSeriesChanged, upsertRates } from '../../../src/store/rates/rates.ts'
 import { discardRates } from '../../../src/sync/discard.ts'
 import { importRates } from '../../../src/sync/import/import.ts'
@@ -55,7 +55,7 @@ async function verifySums({ db }: Engine, when: string, mayBeOutdated: readonly 
   const outdated = await selectOutdatedSeries(db)
   for (const id of outdated) assert.ok(mayBeOutdated.includes(id), `${when}: series ${id} is outdated`)
   for (const { id } of await db.selectFrom('series').select('id').execute())
-    assert.deepEqual(await listSumFaults(db, id), [], when)
+    assert.deepEqual(await listDamagedParts(db, id), [], when)
 }
 
 async function syncSome(app: MemoryApp, random: Random): Promise<void> {
