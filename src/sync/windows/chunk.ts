@@ -211,10 +211,11 @@ async function storeReading(
   const idByCode = new Map(storable.map((one) => [one.external_code, one.id]))
   const name = indicator ?? group.name
   const storedRates = await selectRates(trx, [...idByCode.values()], daysAround(window))
+  const soundRates = storedRates.filter(isSoundRate)
   const withholding = await withholdFarValues(trx, state, {
     series: storable,
     accepted: validated.accepted.filter(({ code }) => idByCode.has(code)),
-    stored: storedRates,
+    stored: soundRates,
     written: writer.changedIds,
     window,
     answersSeries: (code) => answersSeries(reading, code),
@@ -228,13 +229,7 @@ async function storeReading(
   await writer.store(changes.writes, before, now.getTime())
   const replacement = { replaced_at: now.toISOString(), run_id: state.runId }
   await recordNewDays(trx, state, changes.writes, before)
-  problems.push(
-    ...jumpProblems(state, group, {
-      requested,
-      stored: storedRates.filter(isSoundRate),
-      writes: changes.writes,
-    }),
-  )
+  problems.push(...jumpProblems(state, group, { requested, stored: soundRates, writes: changes.writes }))
   await writer.insertRevisions(changes.revisions.map((one) => ({ ...one, ...replacement })))
 
   const { days: withheldDays } = withholding

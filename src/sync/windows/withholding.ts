@@ -11,7 +11,7 @@ import { addDays, dayNumber, earliest, type IsoDate, latest } from '../../values
 import { addInterval, type Interval, subtractInterval } from '../../values/intervals.ts'
 import type { Problem } from '../problems.ts'
 import { catalogueEntry, type RunContext, type RunState } from '../state.ts'
-import { type AcceptedRate, isSoundRate } from './accept.ts'
+import type { AcceptedRate } from './accept.ts'
 import { type FarValue, findFarValues, NEAR_DAYS } from './far-values.ts'
 
 const NAMED = 3
@@ -20,7 +20,7 @@ type WithholdingRequest = {
   /** Requested series whose answer is stored. */
   series: readonly SeriesRow[]
   accepted: readonly AcceptedRate[]
-  /** Stored values of `daysAround(window)`. */
+  /** Sound stored values of `daysAround(window)`. */
   stored: readonly StoredRate[]
   /** Series that the transaction has written, so that their sums are pending. */
   written: ReadonlySet<number>
@@ -68,7 +68,7 @@ export async function withholdFarValues(
     if (answer.length === 0 && !answersSeries(code)) continue
     const { acceptedJump: jump, today, runId } = state
     const before = rows.filter(({ series_id }) => series_id === id)
-    const sound = (storedById.get(id) ?? []).filter(isSoundRate)
+    const sound = storedById.get(id) ?? []
     const judge = (rates: readonly StoredRate[]) =>
       findFarValues({
         ...{ answer, today, runId, stored: rates, newestDay: state.newestValues.get(id) },
