@@ -90,6 +90,11 @@ export function catalogueEntry(
   )
 }
 
+/** Names a series by its pair, and by its side if it has one. */
+export function describePair({ base_currency, quote_currency, rate_type }: SeriesRow): string {
+  return `${base_currency}/${quote_currency}${rate_type === 'referencia' ? '' : ` ${rate_type}`}`
+}
+
 /** Returns the currency of a series that is not the pivot. */
 export function seriesCurrency(
   { pivot }: Provider,

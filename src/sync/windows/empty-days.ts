@@ -10,7 +10,7 @@ import type { WriteDb } from '../../store/tables.ts'
 import { addDays, currentDay, earliest, type IsoDate } from '../../values/dates.ts'
 import { difference, findGaps, type Interval, toIntervals } from '../../values/intervals.ts'
 import type { Problem } from '../problems.ts'
-import type { RunState } from '../state.ts'
+import { describePair, type RunState } from '../state.ts'
 import type { ValidatedRows } from './accept.ts'
 import { answersSeries, type Reading } from './fetch-window.ts'
 
@@ -94,14 +94,10 @@ function openRows(
     .filter(({ answers }) => answers < AGREEING_RUNS)
 }
 
-function describeEmpty(
-  { base_currency, quote_currency, rate_type }: SeriesRow,
-  days: readonly Interval[],
-): string {
-  const side = rate_type === 'referencia' ? '' : ` ${rate_type}`
+function describeEmpty(series: SeriesRow, days: readonly Interval[]): string {
   const newest = days.slice(-NAMED).map(({ from, to }) => (from === to ? from : `${from} to ${to}`))
   const more = days.length > NAMED ? ` and ${days.length - NAMED} older intervals` : ''
-  return `${base_currency}/${quote_currency}${side} has no value on ${newest.join(', ')}${more}`
+  return `${describePair(series)} has no value on ${newest.join(', ')}${more}`
 }
 
 function listDays({ from, to }: Interval): IsoDate[] {

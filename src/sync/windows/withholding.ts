@@ -10,7 +10,7 @@ import type { WriteDb } from '../../store/tables.ts'
 import { addDays, dayNumber, earliest, type IsoDate, latest } from '../../values/dates.ts'
 import { addInterval, type Interval, subtractInterval } from '../../values/intervals.ts'
 import type { Problem } from '../problems.ts'
-import { catalogueEntry, type RunContext, type RunState } from '../state.ts'
+import { catalogueEntry, describePair, type RunContext, type RunState } from '../state.ts'
 import type { AcceptedRate } from './accept.ts'
 import { type FarValue, findFarValues, NEAR_DAYS } from './far-values.ts'
 
@@ -119,15 +119,13 @@ function describeFar(
 ): Problem[] {
   const newest = far.toSorted((a, b) => (a.value.day < b.value.day ? 1 : -1))
   const words = newest.slice(0, NAMED).map(({ series, value: { day, value, reference, farFrom } }) => {
-    const side = series.rate_type === 'referencia' ? '' : ` ${series.rate_type}`
-    const pair = `${series.base_currency}/${series.quote_currency}${side}`
     const range = catalogueEntry(provider, series)?.plausibleRange
     const cause = reference
       ? `more than a factor of 5 from ${reference.value} of ${reference.rate_date}`
       : farFrom === 'range' && range
         ? `far from the plausible ${range.low} to ${range.high}`
         : 'beside other withheld values'
-    return `${request.name}: ${pair} of ${day} is ${value}, ${cause}, withheld`
+    return `${request.name}: ${describePair(series)} of ${day} is ${value}, ${cause}, withheld`
   })
   const others = far.length - words.length
   if (others > 0) words.push(`${request.name}: ${others} more values are withheld`)
