@@ -102,6 +102,22 @@ export function makeColumn(days: Int32Array, values: readonly string[], rounded?
   return { days, text: values.join(''), starts, rounded }
 }
 
+/** Creates a column of ascending days with their values and decimals, EXACT for exact ones. */
+export function columnFromRows(rows: { days: number[]; values: string[]; rounded: number[] }): Column {
+  const isExact = rows.rounded.every((decimals) => decimals === EXACT)
+  return makeColumn(
+    Int32Array.from(rows.days),
+    rows.values,
+    isExact ? undefined : Int8Array.from(rows.rounded),
+  )
+}
+
+/** Returns a column with damaged days, in any order. */
+export function withDamage(column: Column, name: string, days: readonly DayRange[]): Column {
+  if (days.length === 0) return column
+  return { ...column, damage: { name, days: days.toSorted((a, b) => a.first - b.first) } }
+}
+
 /** Column of a series without values. */
 export const EMPTY_COLUMN: Column = makeColumn(new Int32Array(), [])
 

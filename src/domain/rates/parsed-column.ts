@@ -4,7 +4,15 @@ import { differentParts, type PartSums, REVISIONS } from '../../store/rates/rate
 import { sumsByYear } from '../../store/rates/sums.ts'
 import { dayNumber, EARLIEST_DAY, isIsoDate, LATEST_DAY } from '../../values/dates.ts'
 import { canonicalDecimal } from '../../values/decimal.ts'
-import { type Column, type DayRange, EXACT, type Lines, makeColumn, parseSoundColumn } from './column.ts'
+import {
+  type Column,
+  columnFromRows,
+  type DayRange,
+  EXACT,
+  type Lines,
+  parseSoundColumn,
+  withDamage,
+} from './column.ts'
 
 const MONTH_DAY =
   '(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|02-(?:0[1-9]|1\\d|2[0-8])'
@@ -70,14 +78,7 @@ function parseDoubtfulColumn({ name, count, lines }: NamedLines, anySign: boolea
     rounded.push(Number(decimals))
   }
   if (isGap) damaged.push({ first: nextDay(), last: dayNumber(LATEST_DAY) })
-  const isExact = rounded.every((decimals) => decimals === EXACT)
-  const column = makeColumn(Int32Array.from(days), values, isExact ? undefined : Int8Array.from(rounded))
-  return withDamage(column, name, damaged)
-}
-
-function withDamage(column: Column, name: string, days: readonly DayRange[]): Column {
-  if (days.length === 0) return column
-  return { ...column, damage: { name, days: days.toSorted((a, b) => a.first - b.first) } }
+  return withDamage(columnFromRows({ days, values, rounded }), name, damaged)
 }
 
 function yearDays(year: string): DayRange {

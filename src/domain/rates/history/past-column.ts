@@ -6,7 +6,7 @@ import type { StoredAtRun } from '../../../store/rates/stored-at.ts'
 import { dayNumber, type IsoDate } from '../../../values/dates.ts'
 import { canonicalDecimal } from '../../../values/decimal.ts'
 import { addInterval, type Interval, subtractInterval } from '../../../values/intervals.ts'
-import { type Column, columnDecimals, columnValue, EXACT, makeColumn } from '../column.ts'
+import { type Column, columnDecimals, columnFromRows, columnValue, EXACT, withDamage } from '../column.ts'
 
 /** A change of the covered days of a series. */
 export type CoveredDaysChange = { kind: 'added' | 'removed'; days: Interval }
@@ -68,14 +68,10 @@ export function pastColumn(
   }
   addDiscarded(Number.POSITIVE_INFINITY)
   if (days.length === now.days.length && replaced.size === 0) return now
-  const isExact = rounded.every((decimals) => decimals === EXACT)
-  const column = makeColumn(Int32Array.from(days), values, isExact ? undefined : Int8Array.from(rounded))
   const restored = new Set(days)
-  const gaps = [
-    ...(now.damage?.days.filter(({ first, last }) => first < last || !restored.has(first)) ?? []),
-    ...faulty.map((day) => ({ first: day, last: day })),
-  ].toSorted((a, b) => a.first - b.first)
-  return gaps.length === 0 ? column : { ...column, damage: { name, days: gaps } }
+  const lost = now.damage?.days.filter(({ first, last }) => first < last || !restored.has(first)) ?? []
+  const damaged = [...lost, ...faulty.map((day) => ({ first: day, last: day }))]
+  return withDamage(columnFromRows({ days, values, rounded }), name, damaged)
 }
 
 /** Days of replaced values that have none now, ascending. */

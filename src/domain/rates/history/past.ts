@@ -29,6 +29,7 @@ import {
   type Damage,
   EMPTY_COLUMN,
   toCoveredDays,
+  withDamage,
 } from '../column.ts'
 import { UNKNOWN_DAYS, withoutDays } from '../covered-days.ts'
 import { outdatedError } from '../loaded-columns.ts'
@@ -244,8 +245,7 @@ async function readColumn(
     return selectValueLog(trx, id, instant)
   })
   if (!valueLog) {
-    const damage = { name: `series ${id}`, days: ALL_DAYS }
-    return { column: { ...EMPTY_COLUMN, damage }, bytes: SHARED_BYTES }
+    return { column: withDamage(EMPTY_COLUMN, `series ${id}`, ALL_DAYS), bytes: SHARED_BYTES }
   }
   const column = pastColumn(
     now,
