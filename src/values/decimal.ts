@@ -18,6 +18,15 @@ export function canonicalDecimal(text: string): string | undefined {
   return PLAIN.test(text) ? boundedDecimal(text, UNBOUNDED) : undefined
 }
 
+export function isCanonicalDecimal(text: string): boolean {
+  return canonicalDecimal(text) === text
+}
+
+/** Returns true for a canonical decimal above 0. */
+export function isPositive(value: string): boolean {
+  return value !== '0' && !value.startsWith('-')
+}
+
 /** `canonicalDecimal` that also accepts the exponent of a JSON number (`1.5E-05`), exactly. */
 export function canonicalNumber(text: string): string | undefined {
   return WITH_EXPONENT.test(text) ? boundedDecimal(text, UNBOUNDED) : canonicalDecimal(text)
@@ -49,7 +58,7 @@ export function boundedDecimal(text: string, most: { whole: number; fraction: nu
  */
 export function positiveAmount(text: string): string | undefined {
   const amount = boundedDecimal(text.trim(), AMOUNT_DIGITS)
-  return amount === undefined || amount === '0' || amount.startsWith('-') ? undefined : amount
+  return amount !== undefined && isPositive(amount) ? amount : undefined
 }
 
 /** Converts an amount at a rate: for 1 the rate unchanged, else 15 digits. */

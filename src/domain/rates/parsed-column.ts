@@ -3,7 +3,7 @@
 import { differentParts, type PartSums, REVISIONS } from '../../store/rates/rate-sums.ts'
 import { sumsByYear } from '../../store/rates/sums.ts'
 import { dayNumber, EARLIEST_DAY, isIsoDate, LATEST_DAY } from '../../values/dates.ts'
-import { canonicalDecimal } from '../../values/decimal.ts'
+import { isCanonicalDecimal, isPositive } from '../../values/decimal.ts'
 import {
   type Column,
   columnFromRows,
@@ -69,7 +69,7 @@ function parseDoubtfulColumn({ name, count, lines }: NamedLines, anySign: boolea
     if (isGap) damaged.push({ first: nextDay(), last: day - 1 })
     isGap = false
     const [, value = '', decimals = EXACT] = VALUE.exec(line.slice(DATE_LENGTH)) ?? []
-    if (canonicalDecimal(value) !== value || (!anySign && (value === '0' || value.startsWith('-')))) {
+    if (!isCanonicalDecimal(value) || !(anySign || isPositive(value))) {
       damaged.push({ first: day, last: day })
       continue
     }

@@ -9,7 +9,14 @@ import type { NewRate } from '../../store/rates/rate-writer.ts'
 import type { StoredRate } from '../../store/rates/rates.ts'
 import type { SyncCounts } from '../../store/rates/sync-runs.ts'
 import { type IsoDate, isIsoDate } from '../../values/dates.ts'
-import { canonicalDecimal, isInRange, product, ratio, withinHalfUnit } from '../../values/decimal.ts'
+import {
+  isCanonicalDecimal,
+  isInRange,
+  isPositive,
+  product,
+  ratio,
+  withinHalfUnit,
+} from '../../values/decimal.ts'
 
 /** Accepted value of the series with this code. */
 export type AcceptedRate = { code: string; day: IsoDate; value: string; roundedTo: number | null }
@@ -71,7 +78,7 @@ function findDayFault(day: string, window: Window): string | undefined {
 
 function findValueFault(text: string, value: string | undefined, anySign: boolean): string | undefined {
   if (value === undefined) return `${quotedExcerpt(text)} is not a decimal`
-  return !anySign && (value === '0' || value.startsWith('-')) ? `${value} is not positive` : undefined
+  return anySign || isPositive(value) ? undefined : `${value} is not positive`
 }
 
 /**
@@ -115,7 +122,7 @@ export function compareRates(
     if (id === undefined) continue
     const old = storedRates.get(id)?.get(day)
     const isSame = old?.value === value
-    const isSound = old === undefined || isSame || isSoundRate(old)
+    const isSound = old === undefined || isSame || isCanonicalDecimal(old.value)
     if (!old) changes.inserted += 1
     else if (isSame || (isSound && isLessPrecise(value, roundedTo, old))) changes.unchanged += 1
     else changes.updated += 1
@@ -137,11 +144,6 @@ export function compareRates(
     })
   }
   return changes
-}
-
-/** Returns false for a stored value that is damaged: no canonical decimal. */
-export function isSoundRate({ value }: Pick<StoredRate, 'value'>): boolean {
-  return canonicalDecimal(value) === value
 }
 
 /** Returns true for other digits, or for the same value from a source that rounds less. */

@@ -12,11 +12,12 @@ import { type StoredRate, selectRates } from '../../store/rates/rates.ts'
 import { insertSeries, type SeriesRow, selectProviderSeries } from '../../store/rates/series.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import { earliest, latest } from '../../values/dates.ts'
+import { isCanonicalDecimal } from '../../values/decimal.ts'
 import { addInterval, type Interval } from '../../values/intervals.ts'
 import type { Problem } from '../problems.ts'
 import { recordNewDays } from '../publication.ts'
 import { catalogueEntry, enabledSeries, type RunState, seriesCurrency } from '../state.ts'
-import { type AcceptedRate, type Changes, isQuotedInversely, isSoundRate, validateRows } from './accept.ts'
+import { type AcceptedRate, type Changes, isQuotedInversely, validateRows } from './accept.ts'
 import { COVERAGE_KINDS, type Coverages, extendCoverage, reduceCoverage } from './answer-coverage.ts'
 import { countEmptyDays } from './empty-days.ts'
 import { answersSeries, fetchWindow, type Reading, type Unsynchronized } from './fetch-window.ts'
@@ -211,7 +212,7 @@ async function storeReading(
   const idByCode = new Map(storable.map((one) => [one.external_code, one.id]))
   const name = indicator ?? group.name
   const storedRates = await selectRates(trx, [...idByCode.values()], daysAround(window))
-  const soundRates = storedRates.filter(isSoundRate)
+  const soundRates = storedRates.filter(({ value }) => isCanonicalDecimal(value)) // others are damaged
   const withholding = await withholdFarValues(trx, state, {
     series: storable,
     accepted: validated.accepted.filter(({ code }) => idByCode.has(code)),

@@ -17,7 +17,7 @@ import {
   lastTomorrow,
   latest,
 } from '../../../values/dates.ts'
-import { canonicalDecimal } from '../../../values/decimal.ts'
+import { isCanonicalDecimal, isPositive } from '../../../values/decimal.ts'
 import { findGaps, type Interval, toIntervals } from '../../../values/intervals.ts'
 import { benchmarkSide, dueDay, isBenchmark, staleness } from '../../rates/freshness.ts'
 import { describeSeries } from '../../rates/rate-sums.ts'
@@ -58,7 +58,7 @@ export async function examineRates(
     const last = rates.at(-1)?.rate_date
     if (last !== undefined) newest.set(one.id, last)
     for (const { rate_date, value } of rates) {
-      const good = isIsoDate(rate_date) && canonicalDecimal(value) === value && !/^(0$|-)/.test(value)
+      const good = isIsoDate(rate_date) && isCanonicalDecimal(value) && isPositive(value)
       if (!good) report.finding('rates', `${describeSeries(one)} has the value ${value} on ${rate_date}`)
     }
     if (daily.includes(one)) {

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { AppError } from '../../../runtime/errors.ts'
 import { addDays, type IsoDate, isIsoDate } from '../../../values/dates.ts'
-import { canonicalDecimal } from '../../../values/decimal.ts'
+import { isCanonicalDecimal, isPositive } from '../../../values/decimal.ts'
 import type { Interval } from '../../../values/intervals.ts'
 import {
   CSV_HEADER,
@@ -119,8 +119,7 @@ function valueFault(
 ): string | undefined {
   if (!isIsoDate(rate_date)) return `${quotedStart(rate_date)} is no day`
   if (previous !== undefined && rate_date <= previous) return `${rate_date} is not after ${previous}`
-  if (value === '0' || value.startsWith('-')) return `${quotedStart(value)} is no value`
-  const fault = decimalFault(value)
+  const fault = isPositive(value) ? decimalFault(value) : `${quotedStart(value)} is no value`
   if (fault !== undefined) return fault
   if (rounded_to !== null && (rounded_to < 0 || rounded_to > MAX_DECIMALS)) {
     return `${rounded_to} is no number of decimals`
@@ -137,7 +136,7 @@ export function coveredFault({ from, to }: Interval, previous: Interval | undefi
 
 /** Returns the fault of a value that is no canonical decimal. */
 export function decimalFault(value: string): string | undefined {
-  const isValue = value.length <= MAX_DIGITS && canonicalDecimal(value) === value
+  const isValue = value.length <= MAX_DIGITS && isCanonicalDecimal(value)
   return isValue ? undefined : `${quotedStart(value)} is no value`
 }
 

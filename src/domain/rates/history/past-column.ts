@@ -4,7 +4,7 @@ import { AppError } from '../../../runtime/errors.ts'
 import type { RateRevision } from '../../../store/rates/change-log.ts'
 import type { StoredAtRun } from '../../../store/rates/stored-at.ts'
 import { dayNumber, type IsoDate } from '../../../values/dates.ts'
-import { canonicalDecimal } from '../../../values/decimal.ts'
+import { isCanonicalDecimal } from '../../../values/decimal.ts'
 import { addInterval, type Interval, subtractInterval } from '../../../values/intervals.ts'
 import { type Column, columnDecimals, columnFromRows, columnValue, EXACT, withDamage } from '../column.ts'
 
@@ -46,7 +46,7 @@ export function pastColumn(
     rounded.push(roundedTo ?? EXACT)
   }
   const addFormer = (day: number, { value, roundedTo }: PastValue) => {
-    if (canonicalDecimal(value) === value) add(day, value, roundedTo)
+    if (isCanonicalDecimal(value)) add(day, value, roundedTo)
     else faulty.push(day)
   }
   const discarded = discardedDays(now, replaced)

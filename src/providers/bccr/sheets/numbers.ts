@@ -3,7 +3,7 @@
 // with a request for --decimal, never guessed.
 
 import { type Cell, cellExcerpt } from '../../../formats/sheets/cells.ts'
-import { canonicalNumber, roundDecimal, roundDigits } from '../../../values/decimal.ts'
+import { canonicalNumber, isPositive, roundDecimal, roundDigits } from '../../../values/decimal.ts'
 import { decimalPlaces } from '../../../values/fraction.ts'
 
 export type DecimalSign = 'comma' | 'point'
@@ -47,9 +47,7 @@ export function readValue(cell: Cell, sign: DecimalSign, exact: boolean): SheetV
         ? textValue(cell.text, sign)
         : undefined
   if (!value || value.value.length > MOST_DIGITS) return { fault: `${cellExcerpt(cell)} is no value` }
-  if (value.value === '0' || value.value.startsWith('-'))
-    return { fault: `${cellExcerpt(cell)} is not greater than 0` }
-  return value
+  return isPositive(value.value) ? value : { fault: `${cellExcerpt(cell)} is not greater than 0` }
 }
 
 function numberValue(
