@@ -5,13 +5,13 @@ import { snapshot } from '../../store/engine.ts'
 import { type StoredIndicator, selectIndicators } from '../../store/indicators/indicators.ts'
 import { selectAllIndicatorValues, selectIndicatorCoverage } from '../../store/indicators/values.ts'
 import { selectProviders } from '../../store/rates/providers.ts'
-import { ascendingInstants, type StoredAtRun } from '../../store/rates/stored-at.ts'
+import type { StoredAtRun } from '../../store/rates/stored-at.ts'
 import type { ReadDb } from '../../store/tables.ts'
-import { dayNumber, isoDate } from '../../values/dates.ts'
+import { dayNumber } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
-import { type Column, columnValue, makeColumn } from '../rates/column.ts'
-import { type ExportFormat, encodeWithEnd, LINES_AT_ONCE } from '../rates/export/export-format.ts'
-import { type ExportedIndicator, INDICATOR_WRITERS, type IndicatorWriter } from './indicator-export-format.ts'
+import { type Column, makeColumn } from '../rates/column.ts'
+import { type ExportFormat, encodeExport } from '../rates/export/export-format.ts'
+import { type ExportedIndicator, factsLine, INDICATOR_WRITERS } from './indicator-export-format.ts'
 
 /** Data of an indicator; `runs`: instants by day, ascending. */
 export type IndicatorExport = {
@@ -40,32 +40,11 @@ export function exportedIndicatorText(
   indicators: readonly IndicatorExport[],
   format: ExportFormat,
 ): Generator<Buffer, void> {
-  const writer = INDICATOR_WRITERS[format]
-  return encodeWithEnd(indicatorParts(indicators, writer), writer.end)
-}
-
-function* indicatorParts(
-  indicators: readonly IndicatorExport[],
-  writer: IndicatorWriter,
-): Generator<string, number, void> {
-  let count = 0
-  let text = writer.header
-  for (const { facts, covered, column, runs } of indicators) {
-    text += writer.facts(facts) + covered.map((days) => writer.covered(facts, days)).join('')
-    const findInstant = ascendingInstants(runs)
-    for (let at = 0; at < column.days.length; at += 1) {
-      const value_date = isoDate(column.days[at] ?? 0)
-      const value = columnValue(column, at)
-      text += writer.value(facts, { value_date, value, stored_at: findInstant(value_date) })
-      if (at % LINES_AT_ONCE === LINES_AT_ONCE - 1) {
-        yield text
-        text = ''
-      }
-    }
-    count += column.days.length
-  }
-  if (text !== '') yield text
-  return count
+  const all = indicators.map(({ facts, ...data }) => {
+    const { provider, code } = facts
+    return { ...data, owner: { provider, code }, head: factsLine(facts, format) }
+  })
+  return encodeExport(all, INDICATOR_WRITERS[format])
 }
 
 /** Reads values as a column, which takes a tenth of the memory of rows. */

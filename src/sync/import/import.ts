@@ -70,10 +70,10 @@ function refuseFuture(files: readonly SeriesInFile[], now: string): void {
  */
 function refuseLaterDays({ file, provider }: SeriesMatch, clock: Clock): void {
   const tomorrow = addDays(currentDay(clock, provider.timeZone), 1)
-  const value = file.values.find(({ rate_date }) => rate_date > tomorrow)
+  const value = file.values.find(({ day }) => day > tomorrow)
   const lastCovered = file.covered.at(-1)?.to ?? ''
   if (!value && lastCovered <= tomorrow) return
-  const subject = value ? `a value of ${value.rate_date}` : `covered days up to ${lastCovered}`
+  const subject = value ? `a value of ${value.day}` : `covered days up to ${lastCovered}`
   const series = `series ${file.series.external_code} of ${provider.code}`
   throw new AppError(
     'failed',
@@ -132,7 +132,7 @@ function findRange(series: readonly SeriesMatch[]): { date_from: string; date_to
   const days = series
     .flatMap(({ file: { covered, values } }) => [
       ...[covered[0]?.from, covered.at(-1)?.to],
-      ...[values[0]?.rate_date, values.at(-1)?.rate_date],
+      ...[values[0]?.day, values.at(-1)?.day],
     ])
     .filter((day) => day !== undefined)
     .sort()

@@ -68,7 +68,7 @@ async function matchProvider(
     }
     match = { provider, providerId: row.id }
     const tomorrow = addDays(currentDay(clock, provider.timeZone), 1)
-    const lastDay = [values.at(-1)?.value_date ?? '', covered.at(-1)?.to ?? ''].find((day) => day > tomorrow)
+    const lastDay = [values.at(-1)?.day ?? '', covered.at(-1)?.to ?? ''].find((day) => day > tomorrow)
     if (lastDay !== undefined) {
       throw refusal(`the indicator ${facts.code} has days up to ${lastDay}, and tomorrow is ${tomorrow}`)
     }
@@ -127,10 +127,8 @@ async function importIndicator(
   const row = await findStoredIndicator(trx, code)
   const before = await selectIndicatorValues(trx, code, { from: EARLIEST_DAY, to: LATEST_DAY })
   const storedRows = new Map(before.map((one) => [one.value_date, one]))
-  const added = values.filter(({ value_date }) => !storedRows.has(value_date))
-  const others = values.filter(
-    ({ value_date, value }) => (storedRows.get(value_date)?.value ?? value) !== value,
-  )
+  const added = values.filter(({ day }) => !storedRows.has(day))
+  const others = values.filter(({ day, value }) => (storedRows.get(day)?.value ?? value) !== value)
   const replaced = options.replace ? others : []
   const counts = {
     ...{ inserted: added.length, updated: replaced.length, kept: others.length - replaced.length },
@@ -151,16 +149,16 @@ async function importIndicator(
   // the import. So its values may have the instants of the file.
   const instant = (text: string) => (isNew ? Date.parse(text) : at.getTime())
   const writes = [...added, ...replaced].map(
-    ({ value_date, value, stored_at }): IndicatorValueRow => ({
-      ...{ code, value_date, value, stored_at: instant(stored_at) },
+    ({ day, value, stored_at }): IndicatorValueRow => ({
+      ...{ code, value_date: day, value, stored_at: instant(stored_at) },
     }),
   )
   await upsertIndicatorValues(trx, writes)
   await insertIndicatorRevisions(
     trx,
-    replaced.map(({ value_date, value }) => {
-      const { value: old_value = '', stored_at: old_stored_at = 0 } = storedRows.get(value_date) ?? {}
-      const change = { code, value_date, old_value, old_stored_at, new_value: value }
+    replaced.map(({ day, value }) => {
+      const { value: old_value = '', stored_at: old_stored_at = 0 } = storedRows.get(day) ?? {}
+      const change = { code, value_date: day, old_value, old_stored_at, new_value: value }
       return { ...change, replaced_at: at.toISOString(), run_id: runId }
     }),
   )
@@ -172,7 +170,7 @@ function dateRange(files: readonly IndicatorInFile[]): { date_from: string; date
   const days = files
     .flatMap(({ covered, values }) => [
       ...covered.flatMap(({ from, to }) => [from, to]),
-      ...values.map(({ value_date }) => value_date),
+      ...values.map(({ day }) => day),
     ])
     .sort()
   return { date_from: days[0] ?? '', date_to: days.at(-1) ?? '' }

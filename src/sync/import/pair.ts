@@ -44,7 +44,7 @@ export async function importPair(
   for (const { file, stored, provider, providerId } of sides) {
     const entry = stored || options.runId === undefined ? undefined : newSeries(provider, file)
     const id = stored?.id ?? (entry && (await insertSeries(trx, providerId, entry, now.getTime())))
-    const before = id ? await selectRates(trx, [id], { from: file.values[0]?.rate_date ?? '', to: '9' }) : []
+    const before = id ? await selectRates(trx, [id], { from: file.values[0]?.day ?? '', to: '9' }) : []
     const comparison = { id: id || 0, before, written: writer.changedIds, replace: options.replace }
     const { changes, kept } = await compareSeries(trx, file, comparison)
     sum.inserted += changes.inserted
@@ -74,9 +74,7 @@ async function compareSeries(
   { id, before, written, replace }: SeriesComparison,
 ): Promise<{ changes: Changes; kept: number }> {
   const code = series.external_code
-  const accepted = values.map(({ rate_date, value, rounded_to }) => ({
-    ...{ code, day: rate_date, value, roundedTo: rounded_to },
-  }))
+  const accepted = values.map(({ day, value, rounded_to }) => ({ code, day, value, roundedTo: rounded_to }))
   const changes = await compareOrRepair(trx, accepted, new Map([[code, id]]), { before, written })
   if (replace) return { changes, kept: 0 }
   const exactConflicts = new Set(
@@ -109,7 +107,7 @@ async function storeChanges(
   const [one] = writes
   const discarded = one ? await selectDiscardedDays(trx, one.series_id) : []
   const replaced = new Set([...revisions.map(({ rate_date }) => rate_date), ...discarded])
-  const instants = new Map(values.map(({ rate_date, stored_at }) => [rate_date, Date.parse(stored_at)]))
+  const instants = new Map(values.map(({ day, stored_at }) => [day, Date.parse(stored_at)]))
   const rates = writes.map((rate) => {
     const instant = replaced.has(rate.rate_date) ? undefined : instants.get(rate.rate_date)
     return instant === undefined ? rate : { ...rate, stored_at: instant }

@@ -52,8 +52,7 @@ function toImport(
     series: exportedSeries(row, provider.code),
     covered,
     values: values.map(({ day, value, roundedTo }) => ({
-      ...{ rate_date: day, value, stored_at: instant },
-      rounded_to: roundedTo ?? null,
+      ...{ day, value, rounded_to: roundedTo ?? null, stored_at: instant },
     })),
   }
 }

@@ -37,8 +37,8 @@ async function importDays(
     pair: 'USD/CRC',
     rate_type: 'venta',
   } as const
-  const values = days.map((rate_date) => ({
-    ...{ rate_date, value: '400', rounded_to: null, stored_at: '2020-01-01T00:00:00.000Z' },
+  const values = days.map((day) => ({
+    ...{ day, value: '400', rounded_to: null, stored_at: '2020-01-01T00:00:00.000Z' },
   }))
   const options = { replace: true, dryRun: false }
   const { signal } = new AbortController()

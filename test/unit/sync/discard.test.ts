@@ -200,8 +200,8 @@ async function importSome(engine: Engine, random: Random): Promise<void> {
   const days = Array.from({ length: FUTURE }, (_, at) => addDays(TOMORROW, at + 1)).filter(() =>
     random.chance(0.5),
   )
-  const values = days.map((rate_date) => ({
-    ...{ rate_date, value: '450', rounded_to: null, stored_at: '2020-01-01T00:00:00.000Z' },
+  const values = days.map((day) => ({
+    ...{ day, value: '450', rounded_to: null, stored_at: '2020-01-01T00:00:00.000Z' },
   }))
   const series = { provider: 'bccr', series_id: 2, external_code: '318', pair: 'USD/CRC', rate_type: 'venta' }
   await importRates(

@@ -44,7 +44,7 @@ function pairFile(code: keyof typeof SIDES, days: readonly string[], value: stri
   return {
     series: { ...series, rate_type: SIDES[code] },
     covered: [{ from: days[0] ?? '', to: days.at(-1) ?? '' }],
-    values: days.map((rate_date) => ({ rate_date, value, rounded_to: null, stored_at })),
+    values: days.map((day) => ({ day, value, rounded_to: null, stored_at })),
   }
 }
 

@@ -78,8 +78,8 @@ async function importSome(engine: Engine, random: Random): Promise<void> {
   const { signal } = new AbortController()
   const start = addDays(FIRST, random.int(0, 100))
   const days = Array.from({ length: 40 }, (_, at) => addDays(start, at)).filter(() => random.chance(0.5))
-  const values = days.map((rate_date) => ({
-    ...{ rate_date, value: `${random.int(490, 520)}`, rounded_to: random.chance(0.5) ? 0 : null },
+  const values = days.map((day) => ({
+    ...{ day, value: `${random.int(490, 520)}`, rounded_to: random.chance(0.5) ? 0 : null },
     stored_at: `202${random.int(0, 5)}-01-01T00:00:00.000Z`,
   }))
   const series = { provider: 'bccr', series_id: 2, external_code: '318', pair: 'USD/CRC', rate_type: 'venta' }

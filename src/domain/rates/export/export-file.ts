@@ -8,17 +8,20 @@ import { addDays, type IsoDate, isIsoDate } from '../../../values/dates.ts'
 import { isCanonicalDecimal, isPositive } from '../../../values/decimal.ts'
 import type { Interval } from '../../../values/intervals.ts'
 import {
-  CSV_HEADER,
+  csvHeader,
   type ExportEnd,
   type ExportedSeries,
   type ExportedValue,
   type ExportFormat,
-  type RateLine,
-  readLine,
+  type OwnedLine,
+  RATE_FIELDS,
+  readOwnedLine,
 } from './export-format.ts'
 
-/** A series in a file, with its values by day. */
-export type SeriesInFile = { series: ExportedSeries; covered: Interval[]; values: ExportedValue[] }
+/** Covered days and values of a series or an indicator in a file, by day. */
+export type OwnedData = { covered: Interval[]; values: ExportedValue[] }
+
+export type SeriesInFile = OwnedData & { series: ExportedSeries }
 
 const MAX_DIGITS = 40 // limit for values of providers too
 const MAX_DECIMALS = 20
@@ -27,7 +30,7 @@ const MAX_EXCERPT = 80
 
 /** Lines of a kind of export, without its end. `addLine` returns the fault of an invalid line. */
 type LineReader<L> = {
-  csvHeader: string
+  header: string
   readLine(text: string, format: ExportFormat): L | ExportEnd | undefined
   addLine(line: L): string | undefined
 }
@@ -36,20 +39,20 @@ type LineReader<L> = {
 export async function readExport(chunks: AsyncIterable<Buffer>): Promise<SeriesInFile[]> {
   const series: SeriesInFile[] = []
   const seenKeys = new Set<string>()
-  await readExportLines<RateLine>(chunks, {
-    csvHeader: CSV_HEADER,
-    readLine,
+  await readExportLines<OwnedLine<ExportedSeries>>(chunks, {
+    header: csvHeader(RATE_FIELDS),
+    readLine: (text, format) => readOwnedLine(text, format, RATE_FIELDS),
     addLine(line) {
       let last = series.at(-1)
-      if (!last || !isDeepStrictEqual(last.series, line.series)) {
-        const { provider, external_code } = line.series
+      if (!last || !isDeepStrictEqual(last.series, line.owner)) {
+        const { provider, external_code } = line.owner
         const key = `${provider} ${external_code}`
         if (seenKeys.has(key)) return `the series ${external_code} is there twice`
         seenKeys.add(key)
-        last = { series: line.series, covered: [], values: [] }
+        last = { series: line.owner, covered: [], values: [] }
         series.push(last)
       }
-      return addLine(last, line)
+      return addOwnedLine(last, line)
     },
   })
   return series
@@ -61,7 +64,7 @@ export async function readExport(chunks: AsyncIterable<Buffer>): Promise<SeriesI
  */
 export async function readExportLines<L extends { kind: string }>(
   chunks: AsyncIterable<Buffer>,
-  { csvHeader, readLine, addLine }: LineReader<L>,
+  { header, readLine, addLine }: LineReader<L>,
 ): Promise<void> {
   const hash = createHash('sha256')
   let format: ExportFormat | undefined
@@ -74,7 +77,7 @@ export async function readExportLines<L extends { kind: string }>(
     if (hasEnd) throw rejection('there is more after the end of the export')
     const text = bytes.toString('utf8', 0, bytes.length - 1)
     if (format === undefined) {
-      format = text === csvHeader ? 'csv' : 'ndjson'
+      format = text === header ? 'csv' : 'ndjson'
       if (format === 'csv') return hash.update(bytes)
     }
     const line = readLine(text, format)
@@ -100,51 +103,46 @@ function isEnd(line: { kind: string } | ExportEnd): line is ExportEnd {
   return line.kind === 'end'
 }
 
-/** Adds a line to its series; returns the fault of an invalid one. */
-function addLine({ covered, values }: SeriesInFile, line: RateLine): string | undefined {
-  if (line.kind === 'covered') {
-    const fault = coveredFault(line.days, covered.at(-1))
-    if (fault === undefined) covered.push(line.days)
-    return fault
-  }
-  const { value } = line
-  const fault = valueFault(value, values.at(-1)?.rate_date)
-  if (!fault) values.push(value)
-  return fault
-}
-
-function valueFault(
-  { rate_date, value, rounded_to, stored_at }: ExportedValue,
-  previous: IsoDate | undefined,
+/**
+ * Adds a line to its owner; returns the fault of an invalid one. `anySign`: zero and negative values are valid. Covered
+ * days and values are in order.
+ */
+export function addOwnedLine(
+  { covered, values }: OwnedData,
+  line: OwnedLine<unknown>,
+  { anySign = false } = {},
 ): string | undefined {
-  if (!isIsoDate(rate_date)) return `${quotedStart(rate_date)} is no day`
-  if (previous !== undefined && rate_date <= previous) return `${rate_date} is not after ${previous}`
-  const fault = isPositive(value) ? decimalFault(value) : `${quotedStart(value)} is no value`
+  const fault =
+    line.kind === 'covered'
+      ? coveredFault(line.days, covered.at(-1))
+      : valueFault(line.value, values.at(-1)?.day, anySign)
   if (fault !== undefined) return fault
-  if (rounded_to !== null && (rounded_to < 0 || rounded_to > MAX_DECIMALS)) {
-    return `${rounded_to} is no number of decimals`
-  }
-  return instantFault(stored_at)
+  if (line.kind === 'covered') covered.push(line.days)
+  else values.push(line.value)
+  return undefined
 }
 
-/** Returns the fault of covered days; undefined: they are valid, and after the previous ones. */
-export function coveredFault({ from, to }: Interval, previous: Interval | undefined): string | undefined {
+function coveredFault({ from, to }: Interval, previous: Interval | undefined): string | undefined {
   if (!isIsoDate(from) || !isIsoDate(to) || from > to) return `no range of days: ${from} to ${to}`
   if (previous && from <= addDays(previous.to, 1)) return `the days from ${from} are not in order`
   return undefined
 }
 
-/** Returns the fault of a value that is no canonical decimal. */
-export function decimalFault(value: string): string | undefined {
-  const isValue = value.length <= MAX_DIGITS && isCanonicalDecimal(value)
-  return isValue ? undefined : `${quotedStart(value)} is no value`
-}
-
-/** Returns the fault of an instant in another form than that of an export. */
-export function instantFault(text: string): string | undefined {
-  const instant = Date.parse(text)
-  const isInstant = !Number.isNaN(instant) && new Date(instant).toISOString() === text
-  return isInstant ? undefined : `${quotedStart(text)} is no instant such as 2026-03-24T12:00:00.000Z`
+function valueFault(
+  { day, value, rounded_to, stored_at }: ExportedValue,
+  previous: IsoDate | undefined,
+  anySign: boolean,
+): string | undefined {
+  if (!isIsoDate(day)) return `${quotedStart(day)} is no day`
+  if (previous !== undefined && day <= previous) return `${day} is not after ${previous}`
+  const isValue = value.length <= MAX_DIGITS && isCanonicalDecimal(value) && (anySign || isPositive(value))
+  if (!isValue) return `${quotedStart(value)} is no value`
+  if (rounded_to !== null && (rounded_to < 0 || rounded_to > MAX_DECIMALS)) {
+    return `${rounded_to} is no number of decimals`
+  }
+  const instant = Date.parse(stored_at)
+  const isInstant = !Number.isNaN(instant) && new Date(instant).toISOString() === stored_at
+  return isInstant ? undefined : `${quotedStart(stored_at)} is no instant such as 2026-03-24T12:00:00.000Z`
 }
 
 /**

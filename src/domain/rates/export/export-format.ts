@@ -1,10 +1,12 @@
-// Formats of an export, CSV and NDJSON, for writing and reading. Each series has its covered days, then its values.
-// At the end are the number of values and the SHA-256 of all bytes before (decisions 2.21).
+// Formats of an export, CSV and NDJSON, for writing and reading. Each series, or indicator, has its covered days, then
+// its values. At the end are the number of values and the SHA-256 of all bytes before (decisions 2.21).
 
 import { createHash } from 'node:crypto'
 import type { SeriesRow } from '../../../store/rates/series.ts'
-import type { IsoDate } from '../../../values/dates.ts'
+import { ascendingInstants, type StoredAtRun } from '../../../store/rates/stored-at.ts'
+import { type IsoDate, isoDate } from '../../../values/dates.ts'
 import type { Interval } from '../../../values/intervals.ts'
+import { type Column, columnDecimals, columnValue } from '../column.ts'
 
 export type ExportFormat = 'csv' | 'ndjson'
 
@@ -19,7 +21,7 @@ export type ExportedSeries = {
 
 /** A value; `stored_at` is an instant with milliseconds. */
 export type ExportedValue = {
-  rate_date: IsoDate
+  day: IsoDate
   value: string
   rounded_to: number | null
   stored_at: string
@@ -28,52 +30,85 @@ export type ExportedValue = {
 /** Last line of a file. */
 export type ExportEnd = { kind: 'end'; count: number; sha256: string }
 
-export type RateLine =
-  | { kind: 'value'; series: ExportedSeries; value: ExportedValue }
-  | { kind: 'covered'; series: ExportedSeries; days: Interval }
+/** Line of an owner: a series or an indicator. */
+export type OwnedLine<O> =
+  | { kind: 'value'; owner: O; value: ExportedValue }
+  | { kind: 'covered'; owner: O; days: Interval }
 
-export const CSV_HEADER =
-  'provider,series_id,external_code,pair,rate_type,rate_date,value,rounded_to,stored_at'
+/** Fields of the lines: the names of those of an owner, and of the day of a value. */
+export type LineFields<O> = {
+  owner: readonly (keyof O & string)[]
+  day: 'rate_date' | 'value_date'
+  hasRounding: boolean
+}
 
-/** Lines in a part of an export: 150 kB, in 1 to 2 ms. */
-export const LINES_AT_ONCE = 2000
+/** Data of an owner; `head`: a line before them, `runs`: instants by day. */
+export type ExportedColumn<O> = {
+  head?: string
+  owner: O
+  covered: Iterable<Interval>
+  column: Column
+  runs: readonly StoredAtRun[]
+}
 
+export const RATE_FIELDS: LineFields<ExportedSeries> = {
+  owner: ['provider', 'series_id', 'external_code', 'pair', 'rate_type'],
+  day: 'rate_date',
+  hasRounding: true,
+}
+const LINES_AT_ONCE = 2000 // 150 kB, in 1 to 2 ms
 const COVERED = '# covered,'
 const END = '# end,'
+/** CSV cells that are numbers. */
+const NUMBERS: ReadonlyMap<string, RegExp> = new Map([
+  ['series_id', /^\d{1,15}$/],
+  ['rounded_to', /^\d{0,2}$/],
+])
 
-/** Writes the lines of a format. The prefix of a series is made once for all its lines. */
-export type LineWriter = {
+/** Writes the lines of a format. The prefix of an owner is made once for all its lines. */
+export type LineWriter<O> = {
   header: string
-  covered(series: ExportedSeries, days: Interval): string
-  /** Start of a line with a value of this series, up to its day. */
-  prefix(series: ExportedSeries): string
+  covered(owner: O, days: Interval): string
+  /** Start of a line with a value of this owner, up to its day. */
+  prefix(owner: O): string
   /** Remainder of the line; `storedAt` is the instant as text. */
   rest(day: IsoDate, value: string, roundedTo: number | undefined, storedAt: string): string
   end(count: number, sha256: string): string
 }
 
-export const WRITERS: Record<ExportFormat, LineWriter> = {
-  csv: {
-    header: `${CSV_HEADER}\n`,
-    covered: (series, { from, to }) => `${COVERED}${csvPrefix(series)},${from},${to}\n`,
-    prefix: (series) => `${csvPrefix(series)},`,
-    rest: (day, value, roundedTo, storedAt) => `${day},${value},${roundedTo ?? ''},${storedAt}\n`,
-    end: csvEnd,
-  },
-  ndjson: {
-    header: '',
-    covered: (series, { from, to }) =>
-      `${JSON.stringify({ ...series, covered_from: from, covered_to: to })}\n`,
-    prefix: (series) => `${JSON.stringify(series).slice(0, -1)},"rate_date":"`,
-    rest: (day, value, roundedTo, storedAt) =>
-      `${day}","value":"${value}","rounded_to":${roundedTo ?? null},"stored_at":"${storedAt}"}\n`,
-    end: jsonEnd,
-  },
+export const WRITERS = createWriters(RATE_FIELDS)
+
+/** Codes and pairs have neither commas nor quotes, because they are built into the program. */
+export function createWriters<O>(fields: LineFields<O>): Record<ExportFormat, LineWriter<O>> {
+  const { day: dayName, hasRounding } = fields
+  const cells = (owner: O) => fields.owner.map((name) => owner[name]).join(',')
+  return {
+    csv: {
+      header: `${csvHeader(fields)}\n`,
+      covered: (owner, { from, to }) => `${COVERED}${cells(owner)},${from},${to}\n`,
+      prefix: (owner) => `${cells(owner)},`,
+      rest: (day, value, roundedTo, storedAt) =>
+        `${day},${value},${hasRounding ? `${roundedTo ?? ''},` : ''}${storedAt}\n`,
+      end: (count, sha256) => `${END}${count},${sha256}\n`,
+    },
+    ndjson: {
+      header: '',
+      covered: (owner, { from, to }) =>
+        `${JSON.stringify({ ...owner, covered_from: from, covered_to: to })}\n`,
+      prefix: (owner) => `${JSON.stringify(owner).slice(0, -1)},"${dayName}":"`,
+      rest: (day, value, roundedTo, storedAt) =>
+        `${day}","value":"${value}",${hasRounding ? `"rounded_to":${roundedTo ?? null},` : ''}"stored_at":"${storedAt}"}\n`,
+      end: (count, sha256) => `${JSON.stringify({ count, sha256 })}\n`,
+    },
+  }
 }
 
-/** Parses a line without its end; undefined: not a line of an export. Values are not validated. */
-export function readLine(line: string, format: ExportFormat): RateLine | ExportEnd | undefined {
-  return format === 'csv' ? readCsv(line) : readJson(line)
+export function csvHeader<O>(fields: LineFields<O>): string {
+  return [...fields.owner, ...valueNames(fields)].join(',')
+}
+
+function valueNames<O>({ day, hasRounding }: LineFields<O>): string[] {
+  return [day, 'value', ...(hasRounding ? ['rounded_to'] : []), 'stored_at']
 }
 
 export function exportedSeries(series: SeriesRow, provider: string): ExportedSeries {
@@ -86,34 +121,46 @@ export function exportedSeries(series: SeriesRow, provider: string): ExportedSer
   }
 }
 
-/** Encodes the parts of an export, which return the number of values, and appends the line of `end`. */
-export function* encodeWithEnd(
-  parts: Generator<string, number, void>,
-  end: (count: number, sha256: string) => string,
+/** Encodes an export in parts. */
+export function* encodeExport<O>(
+  all: Iterable<ExportedColumn<O>>,
+  writer: LineWriter<O>,
 ): Generator<Buffer, void> {
   const hash = createHash('sha256')
-  let part = parts.next()
-  for (; !part.done; part = parts.next()) {
-    const bytes = Buffer.from(part.value)
+  const encode = (text: string) => {
+    const bytes = Buffer.from(text)
     hash.update(bytes)
-    yield bytes
+    return bytes
   }
-  yield Buffer.from(end(part.value, hash.digest('hex')))
+  let count = 0
+  let text = writer.header
+  for (const { head = '', owner, covered, column, runs } of all) {
+    text += head
+    for (const days of covered) text += writer.covered(owner, days)
+    const prefix = writer.prefix(owner)
+    const findInstant = ascendingInstants(runs)
+    for (let at = 0; at < column.days.length; at += 1) {
+      const day = isoDate(column.days[at] ?? 0)
+      text += prefix + writer.rest(day, columnValue(column, at), columnDecimals(column, at), findInstant(day))
+      if (at % LINES_AT_ONCE !== LINES_AT_ONCE - 1) continue
+      yield encode(text)
+      text = ''
+    }
+    count += column.days.length
+  }
+  if (text !== '') yield encode(text)
+  yield Buffer.from(writer.end(count, hash.digest('hex')))
 }
 
-export function csvEnd(count: number, sha256: string): string {
-  return `${END}${count},${sha256}\n`
-}
-
-export function jsonEnd(count: number, sha256: string): string {
-  return `${JSON.stringify({ count, sha256 })}\n`
-}
-
-/** Parses the last line of a CSV; undefined: another line. */
-export function readCsvEnd(line: string): ExportEnd | undefined {
-  if (!line.startsWith(END)) return undefined
-  const [count = '', sha256 = '', ...more] = line.slice(END.length).split(',')
-  return more.length === 0 && /^\d+$/.test(count) ? { kind: 'end', count: Number(count), sha256 } : undefined
+/** Parses a line without its end; undefined: not a line of an export. Values are not validated. */
+export function readOwnedLine<O>(
+  line: string,
+  format: ExportFormat,
+  fields: LineFields<O>,
+): OwnedLine<O> | ExportEnd | undefined {
+  if (format === 'csv' && line.startsWith(END)) return readCsvEnd(line)
+  const row = format === 'csv' ? csvRow(line, fields) : jsonObject(line)
+  return row && readRow(row, fields)
 }
 
 /** Parses a line of NDJSON; undefined: no object. */
@@ -126,44 +173,42 @@ export function jsonObject(line: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Reads the object of the last line of NDJSON; undefined: another line. */
-export function readJsonEnd({ count, sha256 }: Record<string, unknown>): ExportEnd | undefined {
-  return typeof count === 'number' && typeof sha256 === 'string' ? { kind: 'end', count, sha256 } : undefined
+function readCsvEnd(line: string): ExportEnd | undefined {
+  const [count = '', sha256 = '', ...more] = line.slice(END.length).split(',')
+  return more.length === 0 && /^\d+$/.test(count) ? { kind: 'end', count: Number(count), sha256 } : undefined
 }
 
-/** Codes and pairs have neither commas nor quotes, because they are built into the program. */
-function csvPrefix({ provider, series_id, external_code, pair, rate_type }: ExportedSeries): string {
-  return `${provider},${series_id},${external_code},${pair},${rate_type}`
-}
-
-function readCsv(line: string): RateLine | ExportEnd | undefined {
-  if (line.startsWith(END)) return readCsvEnd(line)
+/** Parses a line of CSV to the fields of NDJSON. */
+function csvRow<O>(line: string, fields: LineFields<O>): Record<string, unknown> | undefined {
   const isCovered = line.startsWith(COVERED)
+  if (!isCovered && line.startsWith('#')) return undefined
   const cells = (isCovered ? line.slice(COVERED.length) : line).split(',')
-  if (cells.length !== (isCovered ? 7 : 9)) return undefined
-  const [provider = '', id = '', external_code = '', pair = '', rate_type = '', ...rest] = cells
-  if (!/^\d{1,15}$/.test(id)) return undefined
-  const series = { provider, series_id: Number(id), external_code, pair, rate_type }
-  if (isCovered) return { kind: 'covered', series, days: { from: rest[0] ?? '', to: rest[1] ?? '' } }
-  const [rate_date = '', value = '', rounded = '', stored_at = ''] = rest
-  if (!/^\d{0,2}$/.test(rounded)) return undefined
-  const rounded_to = rounded === '' ? null : Number(rounded)
-  return { kind: 'value', series, value: { rate_date, value, rounded_to, stored_at } }
+  const names = [...fields.owner, ...(isCovered ? ['covered_from', 'covered_to'] : valueNames(fields))]
+  if (cells.length !== names.length) return undefined
+  const row: Record<string, unknown> = {}
+  for (const [at, name] of names.entries()) {
+    const cell = cells[at] ?? ''
+    row[name] = !NUMBERS.get(name)?.test(cell) ? cell : cell === '' ? null : Number(cell)
+  }
+  return row
 }
 
-function readJson(line: string): RateLine | ExportEnd | undefined {
-  const row = jsonObject(line)
-  if (!row) return undefined
-  const end = readJsonEnd(row)
-  if (end) return end
-  const { provider, series_id, external_code, pair, rate_type } = row
-  const texts = [provider, external_code, pair, rate_type]
-  if (!texts.every((one) => typeof one === 'string') || !Number.isSafeInteger(series_id)) return undefined
-  const series = { provider, series_id, external_code, pair, rate_type } as ExportedSeries
-  const { covered_from: from, covered_to: to, rate_date, value, rounded_to, stored_at } = row
+function readRow<O>(
+  row: Record<string, unknown>,
+  fields: LineFields<O>,
+): OwnedLine<O> | ExportEnd | undefined {
+  const { count, sha256, covered_from: from, covered_to: to, value, stored_at } = row
+  if (typeof count === 'number' && typeof sha256 === 'string') return { kind: 'end', count, sha256 }
+  const isOwner = fields.owner.every((name) =>
+    name === 'series_id' ? Number.isSafeInteger(row[name]) : typeof row[name] === 'string',
+  )
+  if (!isOwner) return undefined
+  const owner = Object.fromEntries(fields.owner.map((name) => [name, row[name]])) as O
   if (typeof from === 'string' && typeof to === 'string')
-    return { kind: 'covered', series, days: { from, to } }
-  if (![rate_date, value, stored_at].every((one) => typeof one === 'string')) return undefined
+    return { kind: 'covered', owner, days: { from, to } }
+  const day = row[fields.day]
+  const rounded_to = fields.hasRounding ? row.rounded_to : null
+  if (![day, value, stored_at].every((one) => typeof one === 'string')) return undefined
   if (rounded_to !== null && !Number.isInteger(rounded_to)) return undefined
-  return { kind: 'value', series, value: { rate_date, value, rounded_to, stored_at } as ExportedValue }
+  return { kind: 'value', owner, value: { day, value, rounded_to, stored_at } as ExportedValue }
 }

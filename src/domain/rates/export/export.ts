@@ -4,20 +4,13 @@
 import { AppError } from '../../../runtime/errors.ts'
 import { engineSql } from '../../../store/engine.ts'
 import type { SeriesRow } from '../../../store/rates/series.ts'
-import { ascendingInstants, type StoredAtRun, selectStoredAtRuns } from '../../../store/rates/stored-at.ts'
+import { type StoredAtRun, selectStoredAtRuns } from '../../../store/rates/stored-at.ts'
 import type { ReadDb } from '../../../store/tables.ts'
-import { type IsoDate, isoDate } from '../../../values/dates.ts'
-import { type Column, columnDecimals, columnValue, coveredIntervals, EMPTY_COLUMN } from '../column.ts'
+import type { IsoDate } from '../../../values/dates.ts'
+import { type Column, coveredIntervals, EMPTY_COLUMN } from '../column.ts'
 import { outdatedError } from '../loaded-columns.ts'
 import type { RateCache, RateSnapshot } from '../rate-cache.ts'
-import {
-  type ExportFormat,
-  encodeWithEnd,
-  exportedSeries,
-  LINES_AT_ONCE,
-  type LineWriter,
-  WRITERS,
-} from './export-format.ts'
+import { type ExportFormat, encodeExport, exportedSeries, WRITERS } from './export-format.ts'
 
 /** Data of an export: the columns and some instants. */
 export type ExportData = {
@@ -84,51 +77,18 @@ export async function readStoredInstant(
 }
 
 /** Text of an export, in parts. */
-export function exportedText(data: ExportData, format: ExportFormat): Generator<Buffer, void> {
-  const writer = WRITERS[format]
-  return encodeWithEnd(rateParts(data, writer), writer.end)
-}
-
-function* rateParts(
+export function exportedText(
   { snapshot, columns, runs }: ExportData,
-  writer: LineWriter,
-): Generator<string, number, void> {
+  format: ExportFormat,
+): Generator<Buffer, void> {
   const codes = new Map(snapshot.providers.map(({ id, code }) => [id, code]))
-  let count = 0
-  let text = writer.header
-  for (const [at, series] of snapshot.series.entries()) {
-    const exported = exportedSeries(series, codes.get(series.provider_id) ?? '')
-    for (const days of coveredIntervals(snapshot.coveredDays(series.id)))
-      text += writer.covered(exported, days)
-    const column = columns[at] ?? EMPTY_COLUMN
-    const prefix = writer.prefix(exported)
-    const findInstant = ascendingInstants(runs[at] ?? [])
-    for (let first = 0; first < column.days.length; first += LINES_AT_ONCE) {
-      const end = Math.min(first + LINES_AT_ONCE, column.days.length)
-      text += formatLines(column, first, end, prefix, writer, findInstant)
-      yield text
-      text = ''
-    }
-    count += column.days.length
-  }
-  if (text !== '') yield text
-  return count
-}
-
-function formatLines(
-  column: Column,
-  first: number,
-  end: number,
-  prefix: string,
-  writer: LineWriter,
-  findInstant: (day: string) => string,
-): string {
-  let text = ''
-  for (let at = first; at < end; at += 1) {
-    const day = isoDate(column.days[at] ?? 0)
-    text += prefix + writer.rest(day, columnValue(column, at), columnDecimals(column, at), findInstant(day))
-  }
-  return text
+  const all = snapshot.series.map((series, at) => ({
+    owner: exportedSeries(series, codes.get(series.provider_id) ?? ''),
+    covered: coveredIntervals(snapshot.coveredDays(series.id)),
+    column: columns[at] ?? EMPTY_COLUMN,
+    runs: runs[at] ?? [],
+  }))
+  return encodeExport(all, WRITERS[format])
 }
 
 /** Selects the instants of every series; undefined when one has changed since the snapshot. */
