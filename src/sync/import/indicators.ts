@@ -3,7 +3,7 @@
 
 import type { IndicatorInFile } from '../../domain/indicators/indicator-export-file.ts'
 import type { Provider } from '../../providers/provider.ts'
-import { AppError, errorReason } from '../../runtime/errors.ts'
+import { AppError } from '../../runtime/errors.ts'
 import { atomically, type Lock } from '../../store/engine.ts'
 import {
   findStoredIndicator,
@@ -20,19 +20,12 @@ import type { IndicatorRun } from '../../store/indicators/runs.ts'
 import { type IndicatorValueRow, selectIndicatorCoverage } from '../../store/indicators/values.ts'
 import { selectProviders } from '../../store/rates/providers.ts'
 import { selectProviderSeries } from '../../store/rates/series.ts'
-import { INTERRUPTED, type SyncCounts } from '../../store/rates/sync-runs.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import { addDays, currentDay, EARLIEST_DAY, LATEST_DAY } from '../../values/dates.ts'
 import { withSyncLock } from '../lock.ts'
 import { changeDays } from '../windows/answer-coverage.ts'
 import type { ImportDeps, ImportOptions } from './import.ts'
-
-/** Result of an import. `kept` counts stored values of which the file has others; `run` undefined: a dry run. */
-export type IndicatorImport = SyncCounts & { provider: string; kept: number; run: IndicatorRun | undefined }
-
-type IndicatorCounts = SyncCounts & { kept: number }
-
-const COUNTED = ['inserted', 'updated', 'unchanged', 'kept'] as const
+import { findRange, type ImportCounts, type ImportResult, runImport } from './import-run.ts'
 
 /**
  * @throws AppError `conflict` while a sync runs, `failed` for another provider, for the code of a rate, and for values of
@@ -42,10 +35,10 @@ export async function importIndicators(
   deps: ImportDeps,
   files: readonly IndicatorInFile[],
   options: ImportOptions,
-): Promise<IndicatorImport[]> {
+): Promise<ImportResult<IndicatorRun>[]> {
   const provider = await matchProvider(deps, files)
   if (!provider) return []
-  const work = (lock?: Lock) => importFiles(deps, files, { ...options, ...provider, lock })
+  const work = (lock?: Lock) => importFiles({ ...deps, lock }, files, { ...options, ...provider })
   return [await (options.dryRun ? work() : withSyncLock(deps, work))]
 }
 
@@ -79,41 +72,20 @@ async function matchProvider(
   return match
 }
 
-async function importFiles(
-  { db, clock, signal }: ImportDeps,
+function importFiles(
+  deps: ImportDeps & { lock: Lock | undefined },
   files: readonly IndicatorInFile[],
-  { provider, providerId, replace, dryRun, lock }: ImportOptions & ProviderMatch & { lock: Lock | undefined },
-): Promise<IndicatorImport> {
-  const counts: IndicatorCounts = { inserted: 0, updated: 0, unchanged: 0, kept: 0 }
-  const run = { provider_id: providerId, trigger: 'import', ...dateRange(files) } as const
-  const started_at = clock().toISOString()
-  const runId = dryRun
-    ? undefined
-    : await atomically(db, (trx) => insertIndicatorRun(trx, { ...run, started_at }), lock)
-  let problem: string | undefined
-  try {
-    for (const file of files) {
-      if (signal.aborted) throw new AppError('failed', `${INTERRUPTED}: the program was stopped`)
-      const options = { providerId, replace, runId, now: clock() }
-      const added = await atomically(db, (trx) => importIndicator(trx, file, options), lock)
-      for (const name of COUNTED) counts[name] += added[name]
-    }
-  } catch (error) {
-    if (runId === undefined) throw error
-    problem = errorReason(error)
-  }
-  const { kept, ...accepted } = counts
-  if (kept > 0) problem ??= `${kept} stored values were kept of which the file has others: see --replace`
-  if (runId === undefined) return { provider: provider.code, ...counts, run: undefined }
-  const isAny = COUNTED.some((name) => counts[name] > 0)
-  const status = problem === undefined ? 'ok' : isAny ? 'parcial' : 'error'
-  const end = { ...accepted, status, message: problem ?? null, finished_at: clock().toISOString() } as const
-  const closedRun = await atomically(
-    db,
-    (trx) => closeIndicatorRun(trx, runId, { ...end, token_hash: null, history: 0 }),
-    lock,
-  )
-  return { provider: provider.code, ...counts, run: closedRun }
+  { provider, providerId, replace, dryRun }: ImportOptions & ProviderMatch,
+): Promise<ImportResult<IndicatorRun>> {
+  const { db, clock, lock } = deps
+  return runImport(deps, files, {
+    ...{ provider: provider.code, dryRun, keptValues: 'stored values' },
+    open: (trx, run) => insertIndicatorRun(trx, { ...run, ...findRange(files), provider_id: providerId }),
+    importPart: (trx, file, runId) =>
+      importIndicator(trx, file, { providerId, replace, runId, now: clock() }),
+    close: (runId, end) =>
+      atomically(db, (trx) => closeIndicatorRun(trx, runId, { ...end, token_hash: null, history: 0 }), lock),
+  })
 }
 
 /** Imports one indicator in the transaction of the caller. Without a run it stores nothing. */
@@ -121,7 +93,7 @@ async function importIndicator(
   trx: WriteDb,
   { facts, covered, values }: IndicatorInFile,
   options: { providerId: number; replace: boolean; runId: number | undefined; now: Date },
-): Promise<IndicatorCounts> {
+): Promise<ImportCounts> {
   const { code, name, unit, periodicity } = facts
   const { runId } = options
   const row = await findStoredIndicator(trx, code)
@@ -164,16 +136,6 @@ async function importIndicator(
   )
   if (after) await replaceIndicatorCoverage(trx, code, { before: beforeDays, after, at: at.getTime() })
   return counts
-}
-
-function dateRange(files: readonly IndicatorInFile[]): { date_from: string; date_to: string } {
-  const days = files
-    .flatMap(({ covered, values }) => [
-      ...covered.flatMap(({ from, to }) => [from, to]),
-      ...values.map(({ day }) => day),
-    ])
-    .sort()
-  return { date_from: days[0] ?? '', date_to: days.at(-1) ?? '' }
 }
 
 function refusal(reason: string): AppError {

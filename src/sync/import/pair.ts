@@ -7,7 +7,6 @@ import { replaceCoverage, selectCoverage } from '../../store/rates/coverage.ts'
 import { openRateWriter, type RateWriter } from '../../store/rates/rate-writer.ts'
 import { type StoredRate, selectRates } from '../../store/rates/rates.ts'
 import { insertSeries } from '../../store/rates/series.ts'
-import type { SyncCounts } from '../../store/rates/sync-runs.ts'
 import { deleteStoredWithheld } from '../../store/rates/withheld.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import type { Clock, IsoDate } from '../../values/dates.ts'
@@ -16,9 +15,8 @@ import { recordNewDays } from '../publication.ts'
 import type { Changes } from '../windows/accept.ts'
 import { changeDays } from '../windows/answer-coverage.ts'
 import { compareOrRepair } from '../windows/repairs.ts'
+import type { ImportCounts } from './import-run.ts'
 import { newSeries, type SeriesMatch } from './imported-series.ts'
-
-export type PairCounts = SyncCounts & { kept: number }
 
 type SeriesComparison = {
   id: number
@@ -32,7 +30,7 @@ export async function importPair(
   trx: WriteDb,
   sides: readonly SeriesMatch[],
   options: { replace: boolean; clock: Clock; runId: number | undefined },
-): Promise<PairCounts> {
+): Promise<ImportCounts> {
   const sum = { inserted: 0, updated: 0, unchanged: 0, kept: 0 }
   const writer = openRateWriter(trx)
   const answered = await selectCoverage(trx)
