@@ -15,8 +15,8 @@ import {
   toIntervals,
 } from '../../values/intervals.ts'
 import type { RunState } from '../state.ts'
-import type { AcceptedRate, Changes, ValidatedRows } from './accept.ts'
-import { answersSeries, type Reading, type Unsynchronized } from './fetch-window.ts'
+import type { AcceptedRate, Changes } from './accept.ts'
+import { type AnsweredWindow, answersSeries, type Unsynchronized } from './fetch-window.ts'
 import { lastFinalDay } from './plan.ts'
 
 export const COVERAGE_KINDS = ['answered', 'final', 'exact'] as const
@@ -24,14 +24,11 @@ export const COVERAGE_KINDS = ['answered', 'final', 'exact'] as const
 /** Covered days of the series whose coverage changes. */
 export type Coverages = Record<CoverageKind, Map<number, readonly Interval[]>>
 
-type WindowResult = {
-  reading: Reading
-  validated: ValidatedRows
+type WindowResult = AnsweredWindow & {
   accepted: readonly AcceptedRate[]
   /** Values of the window before this answer. */
   before: readonly StoredRate[]
   changes: Changes
-  window: Window
   /** Days with a withheld value, by series: rejected days. */
   withheldDays: ReadonlyMap<number, readonly IsoDate[]>
   /** Days without a value that are not covered yet, by series. */
@@ -39,18 +36,14 @@ type WindowResult = {
 }
 
 /** Returns the changed coverage of the series that an answer covers. */
-export function extendCoverage(
-  state: RunState,
-  idByCode: ReadonlyMap<string, number>,
-  outcome: WindowResult,
-): Coverages {
+export function extendCoverage(state: RunState, outcome: WindowResult): Coverages {
   const { reading, validated, window } = outcome
   const acceptedByCode = Map.groupBy(outcome.accepted, ({ code }) => code)
   const storedBySeries = Map.groupBy(outcome.before, ({ series_id }) => series_id)
   const rounded = outcome.changes.writes.filter(({ rounded_to }) => rounded_to !== null)
   const roundedBySeries = Map.groupBy(rounded, ({ series_id }) => series_id)
   const result: Coverages = { answered: new Map(), final: new Map(), exact: new Map() }
-  for (const [code, id] of idByCode) {
+  for (const { external_code: code, id } of outcome.series) {
     if (!answersSeries(reading, code)) continue
     const change = (kind: CoverageKind, added: readonly Interval[], removed: readonly IsoDate[]) => {
       const after = changeDays(state.covered[kind].get(id) ?? [], added, removed)

@@ -210,37 +210,25 @@ async function storeReading(
   }
   const storable = requested.filter(({ id }) => !refused.has(id))
   const idByCode = new Map(storable.map((one) => [one.external_code, one.id]))
-  const name = indicator ?? group.name
+  const answered = { reading, window, validated, series: storable, name: indicator ?? group.name }
   const storedRates = await selectRates(trx, [...idByCode.values()], daysAround(window))
   const soundRates = storedRates.filter(({ value }) => isCanonicalDecimal(value)) // others are damaged
-  const withholding = await withholdFarValues(trx, state, {
-    series: storable,
-    accepted: validated.accepted.filter(({ code }) => idByCode.has(code)),
-    stored: soundRates,
-    written: writer.changedIds,
-    window,
-    answersSeries: (code) => answersSeries(reading, code),
-    name,
-    of: indicator ?? group.table,
-  })
-  const { accepted } = withholding
+  const written = writer.changedIds
+  const withholding = await withholdFarValues(trx, state, group, { ...answered, stored: soundRates, written })
+  const { accepted, days: withheldDays } = withholding
   problems.push(...withholding.problems)
   const before = storedRates.filter(({ rate_date: day }) => day >= window.from && day <= window.to)
-  const changes = await compareOrRepair(trx, accepted, idByCode, { before, written: writer.changedIds })
+  const changes = await compareOrRepair(trx, accepted, idByCode, { before, written })
   await writer.store(changes.writes, before, now.getTime())
   const replacement = { replaced_at: now.toISOString(), run_id: state.runId }
   await recordNewDays(trx, state, changes.writes, before)
   problems.push(...jumpProblems(state, group, { requested, stored: soundRates, writes: changes.writes }))
   await writer.insertRevisions(changes.revisions.map((one) => ({ ...one, ...replacement })))
 
-  const { days: withheldDays } = withholding
-  const { openDays, problems: openProblems } = await countEmptyDays(trx, state, group, {
-    ...{ reading, window, validated, name, series: storable, stored: before },
-  })
-  problems.push(...openProblems)
-  const covered = extendCoverage(state, idByCode, {
-    ...{ reading, validated, accepted, before, changes, window, withheldDays, openDays },
-  })
+  const emptyDays = await countEmptyDays(trx, state, group, { ...answered, stored: before })
+  const { openDays } = emptyDays
+  problems.push(...emptyDays.problems)
+  const covered = extendCoverage(state, { ...answered, accepted, before, changes, withheldDays, openDays })
   for (const kind of COVERAGE_KINDS) await replaceCoverage(trx, kind, covered[kind], now.getTime())
   return {
     covered,

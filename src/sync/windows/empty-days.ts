@@ -2,7 +2,7 @@
 // agree before such a day is covered (decisions 2.6).
 
 import { dueDay } from '../../domain/rates/freshness.ts'
-import type { SeriesGroup, Window } from '../../providers/provider.ts'
+import type { SeriesGroup } from '../../providers/provider.ts'
 import { type EmptyDay, replaceEmptyDays, selectEmptyDays } from '../../store/rates/empty-days.ts'
 import type { StoredRate } from '../../store/rates/rates.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
@@ -11,32 +11,20 @@ import { addDays, currentDay, earliest, type IsoDate } from '../../values/dates.
 import { difference, findGaps, type Interval, toIntervals } from '../../values/intervals.ts'
 import type { Problem } from '../problems.ts'
 import { describePair, type RunState } from '../state.ts'
-import type { ValidatedRows } from './accept.ts'
-import { answersSeries, type Reading } from './fetch-window.ts'
+import { type AnsweredWindow, answersSeries, type Reading } from './fetch-window.ts'
 
 const AGREEING_RUNS = 3
 const NAMED = 3
 
-type EmptyDaysRequest = {
-  reading: Reading
-  series: readonly SeriesRow[]
-  window: Window
-  validated: ValidatedRows
-  /** Stored values of the window. */
-  stored: readonly StoredRate[]
-  /** Name of the request in messages. */
-  name: string
-}
-
 /**
- * Counts the answers without a value of each begun day. Returns the days that stay open. Open days after the first known
- * value are a problem of the run. Before it the source may not have begun.
+ * Counts the answers without a value of each begun day. `stored`: values of the window. Returns the days that stay
+ * open. Open days after the first known value are a problem of the run. Before it the source may not have begun.
  */
 export async function countEmptyDays(
   trx: WriteDb,
   state: RunState,
   { publishesDaily }: SeriesGroup,
-  answer: EmptyDaysRequest,
+  answer: AnsweredWindow & { stored: readonly StoredRate[] },
 ): Promise<{ openDays: Map<number, IsoDate[]>; problems: Problem[] }> {
   const { reading, series, window, validated, name } = answer
   const due = dueDay(state.provider, state.now)
@@ -67,7 +55,10 @@ export async function countEmptyDays(
 }
 
 /** Returns the days with a row of the answer or a stored value, ascending. */
-function listRowDays({ id, external_code }: SeriesRow, { validated, stored }: EmptyDaysRequest): IsoDate[] {
+function listRowDays(
+  { id, external_code }: SeriesRow,
+  { validated, stored }: Pick<AnsweredWindow, 'validated'> & { stored: readonly StoredRate[] },
+): IsoDate[] {
   const days = new Set(validated.rejectedDays.get(external_code))
   for (const { code, day } of validated.accepted) if (code === external_code) days.add(day)
   for (const { series_id, rate_date } of stored) if (series_id === id) days.add(rate_date)

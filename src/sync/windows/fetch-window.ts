@@ -11,10 +11,12 @@ import {
   type Window,
 } from '../../providers/provider.ts'
 import { errorReason } from '../../runtime/errors.ts'
+import type { SeriesRow } from '../../store/rates/series.ts'
 import { addDays, currentDay, dayNumber, earliest, type IsoDate } from '../../values/dates.ts'
 import { intersects } from '../../values/intervals.ts'
 import { errorFailure } from '../problems.ts'
 import { enabledSeries, type RunState } from '../state.ts'
+import type { ValidatedRows } from './accept.ts'
 
 /** Valid answer to one request. */
 export type Reading = {
@@ -34,6 +36,17 @@ export type Reading = {
   exact: boolean
   /** False for an answer without data whose second request failed. */
   isConfirmed: boolean
+}
+
+/** Validated answer to a request of a window. */
+export type AnsweredWindow = {
+  reading: Reading
+  window: Window
+  validated: ValidatedRows
+  /** Requested series whose values are stored. */
+  series: readonly SeriesRow[]
+  /** Name of the request in messages. */
+  name: string
 }
 
 /** Days that the source reports as not synchronized, of an indicator or, undefined, of the whole table. */

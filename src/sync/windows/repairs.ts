@@ -39,20 +39,15 @@ export function unconfirmedYears(
   idByCode: ReadonlyMap<string, number>,
   { before, writes }: { before: readonly StoredRate[]; writes: Changes['writes'] },
 ): Set<string> {
-  if (before.length === 0) return new Set()
-  const confirmed = new Set(writes.map((rate) => rateKey(rate.series_id, rate.rate_date, '')))
+  const written = new Set(writes.map(({ series_id, rate_date }) => `${series_id} ${rate_date}`))
   const published = new Set(
-    accepted.map(({ code, day, value, roundedTo }) =>
-      rateKey(idByCode.get(code) ?? 0, day, `${value} ${roundedTo}`),
-    ),
+    accepted.map(({ code, day, value, roundedTo }) => `${idByCode.get(code)} ${day} ${value} ${roundedTo}`),
   )
-  const years = new Set<string>()
-  for (const { series_id: id, rate_date: day, value, rounded_to } of before) {
-    const isConfirmed =
-      published.has(rateKey(id, day, `${value} ${rounded_to}`)) || confirmed.has(rateKey(id, day, ''))
-    if (!isConfirmed) years.add(partKey(id, readYear(day)))
-  }
-  return years
+  const unconfirmed = before.filter(
+    ({ series_id: id, rate_date: day, value, rounded_to }) =>
+      !written.has(`${id} ${day}`) && !published.has(`${id} ${day} ${value} ${rounded_to}`),
+  )
+  return new Set(unconfirmed.map(({ series_id, rate_date }) => partKey(series_id, readYear(rate_date))))
 }
 
 /**
@@ -102,8 +97,4 @@ function readYear(day: IsoDate): string {
 
 function partKey(id: number, part: string): string {
   return `${id} ${part}`
-}
-
-function rateKey(id: number, day: IsoDate, value: string): string {
-  return `${id} ${day} ${value}`
 }

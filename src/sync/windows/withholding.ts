@@ -1,11 +1,11 @@
 // Withholds far values of an answer, and remembers them with the run that read them first (decisions 2.6). Later runs
 // confirm them, or read other values.
 
-import type { Window } from '../../providers/provider.ts'
+import type { SeriesGroup, Window } from '../../providers/provider.ts'
 import { listDamagedParts } from '../../store/rates/rate-sums.ts'
 import type { StoredRate } from '../../store/rates/rates.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
-import { replaceWithheld, selectWithheld } from '../../store/rates/withheld.ts'
+import { replaceWithheld, selectWithheld, type WithheldRate } from '../../store/rates/withheld.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import { addDays, dayNumber, earliest, type IsoDate, latest } from '../../values/dates.ts'
 import { addInterval, type Interval, subtractInterval } from '../../values/intervals.ts'
@@ -13,24 +13,11 @@ import type { Problem } from '../problems.ts'
 import { catalogueEntry, describePair, type RunContext, type RunState } from '../state.ts'
 import type { AcceptedRate } from './accept.ts'
 import { type FarValue, findFarValues, NEAR_DAYS } from './far-values.ts'
+import { type AnsweredWindow, answersSeries } from './fetch-window.ts'
 
 const NAMED = 3
 
-type WithholdingRequest = {
-  /** Requested series whose answer is stored. */
-  series: readonly SeriesRow[]
-  accepted: readonly AcceptedRate[]
-  /** Sound stored values of `daysAround(window)`. */
-  stored: readonly StoredRate[]
-  /** Series that the transaction has written, so that their sums are pending. */
-  written: ReadonlySet<number>
-  window: Window
-  /** Returns true when the answer covers a series. */
-  answersSeries: (code: string) => boolean
-  /** Name of the request in messages, and its indicator or table. */
-  name: string
-  of: string
-}
+type SeriesFarValue = { series: SeriesRow; value: FarValue }
 
 /** Values to store, and the withheld days of each answered series. */
 export type Withholding = {
@@ -46,26 +33,30 @@ export function daysAround({ from, to }: Window): Window {
   return { from: addDays(from, -NEAR_DAYS), to: addDays(to, NEAR_DAYS) }
 }
 
-/** Finds the far values of an answer, and writes them to the table of withheld values. */
+/**
+ * Finds the far values of an answer, and writes them to the table of withheld values. `stored`: sound values of
+ * `daysAround(window)`. `written`: series whose sums are pending, because the transaction has written them.
+ */
 export async function withholdFarValues(
   trx: WriteDb,
   state: RunState,
-  { series, accepted, stored, written, window, answersSeries, name, of }: WithholdingRequest,
+  group: SeriesGroup,
+  answered: AnsweredWindow & { stored: readonly StoredRate[]; written: ReadonlySet<number> },
 ): Promise<Withholding> {
+  const { reading, series, validated, window, stored, written } = answered
   const ids = series.map(({ id }) => id)
   const rows = await selectWithheld(trx, { ids, days: daysAround(window) })
-  const byCode = Map.groupBy(accepted, ({ code }) => code)
+  const acceptedByCode = Map.groupBy(validated.accepted, ({ code }) => code)
   const storedById = Map.groupBy(stored, ({ series_id }) => series_id)
   const isInWindow = ({ rate_date }: { rate_date: IsoDate }) =>
     rate_date >= window.from && rate_date <= window.to
   const days = new Map<number, IsoDate[]>()
   const newDays = new Map<number, IsoDate[]>()
-  const withheldRows: typeof rows = []
-  const far: { series: SeriesRow; value: FarValue }[] = []
+  const far: SeriesFarValue[] = []
   for (const one of series) {
     const { id, external_code: code } = one
-    const answer = byCode.get(code) ?? []
-    if (answer.length === 0 && !answersSeries(code)) continue
+    const answer = acceptedByCode.get(code) ?? []
+    if (answer.length === 0 && !answersSeries(reading, code)) continue
     const { acceptedJump: jump, today, runId } = state
     const before = rows.filter(({ series_id }) => series_id === id)
     const sound = storedById.get(id) ?? []
@@ -77,7 +68,7 @@ export async function withholdFarValues(
         range: catalogueEntry(state.provider, one)?.plausibleRange,
       })
     let values = judge(sound)
-    const contradicted = values.flatMap(({ day, reference }) => (reference?.rate_date === day ? [day] : []))
+    const contradicted = values.filter(isContradiction).map(({ day }) => day)
     if (contradicted.length > 0 && !written.has(id)) {
       // A damaged value contradicts nothing; its neighbours judge the published one.
       const years = new Set(await listDamagedParts(trx, id))
@@ -85,37 +76,42 @@ export async function withholdFarValues(
       if (damaged.size > 0) values = judge(sound.filter(({ rate_date }) => !damaged.has(rate_date)))
     }
     if (values.length === 0 && !before.some(isInWindow)) continue
+    const unstored = values.filter((value) => !isContradiction(value))
     days.set(id, values.map(({ day }) => day).sort())
-    const unstored = values.filter(({ day, reference }) => reference?.rate_date !== day)
     newDays.set(id, unstored.map(({ day }) => day).sort())
-    for (const value of values) {
-      far.push({ series: one, value })
-      withheldRows.push({
-        ...{ series_id: id, rate_date: value.day, value: value.value, rounded_to: value.roundedTo },
-        ...{ far_from: value.farFrom, run_id: value.runId },
-      })
-    }
+    far.push(...values.map((value) => ({ series: one, value })))
   }
-  if (days.size > 0) await replaceWithheld(trx, [...days.keys()], window, withheldRows)
-  const farDays = new Map(
-    [...Map.groupBy(far, ({ series }) => series.external_code)].map(([code, some]) => [
-      code,
-      new Set(some.map(({ value }) => value.day)),
-    ]),
-  )
+  if (days.size > 0) await replaceWithheld(trx, [...days.keys()], window, far.map(withheldRow))
+  const farDays = new Map(series.map(({ id, external_code }) => [external_code, new Set(days.get(id))]))
   return {
-    accepted: accepted.filter(({ code, day }) => !farDays.get(code)?.has(day)),
+    accepted: validated.accepted.filter(({ code, day }) => farDays.get(code)?.has(day) === false),
     days,
     newDays,
-    problems: describeFar(state, far, { name, of }),
+    problems: describeFar(state, far, answered.name, reading.indicator ?? group.table),
+  }
+}
+
+/** Returns true for a value that contradicts the stored one of its day. */
+function isContradiction({ day, reference }: FarValue): boolean {
+  return reference?.rate_date === day
+}
+
+function withheldRow({
+  series,
+  value: { day, value, roundedTo, farFrom, runId },
+}: SeriesFarValue): WithheldRate {
+  return {
+    ...{ series_id: series.id, rate_date: day, value, rounded_to: roundedTo },
+    ...{ far_from: farFrom, run_id: runId },
   }
 }
 
 /** Names the newest far values, and counts the others. The failure has the count of all. */
 function describeFar(
   { provider }: RunState,
-  far: readonly { series: SeriesRow; value: FarValue }[],
-  request: { name: string; of: string },
+  far: readonly SeriesFarValue[],
+  name: string,
+  of: string,
 ): Problem[] {
   const newest = far.toSorted((a, b) => (a.value.day < b.value.day ? 1 : -1))
   const words = newest.slice(0, NAMED).map(({ series, value: { day, value, reference, farFrom } }) => {
@@ -125,13 +121,13 @@ function describeFar(
       : farFrom === 'range' && range
         ? `far from the plausible ${range.low} to ${range.high}`
         : 'beside other withheld values'
-    return `${request.name}: ${describePair(series)} of ${day} is ${value}, ${cause}, withheld`
+    return `${name}: ${describePair(series)} of ${day} is ${value}, ${cause}, withheld`
   })
   const others = far.length - words.length
-  if (others > 0) words.push(`${request.name}: ${others} more values are withheld`)
+  if (others > 0) words.push(`${name}: ${others} more values are withheld`)
   return words.map((message, at) => ({
     message,
-    failure: { code: 'value_withheld', of: request.of, count: at < NAMED ? 1 : others },
+    failure: { code: 'value_withheld', of, count: at < NAMED ? 1 : others },
   }))
 }
 
