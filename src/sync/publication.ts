@@ -7,7 +7,7 @@ import type { Provider } from '../providers/provider.ts'
 import { atomically, type Lock } from '../store/engine.ts'
 import { deleteHookDays, insertHookDays, selectWholeHookDays } from '../store/hooks/days.ts'
 import { takeCorrections } from '../store/rates/change-log.ts'
-import type { StoredRate } from '../store/rates/rates.ts'
+import { rateKey, type StoredRate } from '../store/rates/rates.ts'
 import { selectProviderSeries } from '../store/rates/series.ts'
 import { closeRun, findPreviousRun, type RunEnd, type SyncRunRow } from '../store/rates/sync-runs.ts'
 import type { WriteDb } from '../store/tables.ts'
@@ -27,7 +27,6 @@ export async function recordNewDays(
   stored: readonly Value[],
 ): Promise<void> {
   const sides = new Set(series.filter((one) => isBenchmark(provider, one)).map(({ id }) => id))
-  const rateKey = ({ series_id, rate_date }: Value) => `${series_id} ${rate_date}`
   const storedKeys = new Set(stored.filter(({ series_id }) => sides.has(series_id)).map(rateKey))
   const additions = writes.filter((one) => sides.has(one.series_id) && !storedKeys.has(rateKey(one)))
   if (additions.length === 0 || !(await hasHook(trx, 'rates.published'))) return

@@ -5,7 +5,7 @@ import { splitBatches } from '../batches.ts'
 import type { WriteDb } from '../tables.ts'
 import type { RateRevision } from './change-log.ts'
 import { addSums, REVISIONS, recomputeSums, revisionText, selectOutdatedSeries } from './rate-sums.ts'
-import { deleteLaterRates, markSeriesChanged, type StoredRate, upsertRates } from './rates.ts'
+import { deleteLaterRates, markSeriesChanged, rateKey, type StoredRate, upsertRates } from './rates.ts'
 import { addRow, newSum, rateLine, type Sum } from './sums.ts'
 
 /** A rate to store; without an instant of its own it gets that of the transaction. */
@@ -72,8 +72,4 @@ export function openRateWriter(trx: WriteDb): RateWriter {
       await recomputeSums(trx, outdated, revision)
     },
   }
-}
-
-function rateKey({ series_id, rate_date }: NewRate): string {
-  return `${series_id} ${rate_date}`
 }

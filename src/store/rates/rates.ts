@@ -13,6 +13,11 @@ export type RateCounts = { all: number; rounded: number; roundedSeries: Readonly
 
 export type StoredRate = Row<'rates'>
 
+/** Returns the key of a rate: one series has one rate a day. */
+export function rateKey({ series_id, rate_date }: Pick<StoredRate, 'series_id' | 'rate_date'>): string {
+  return `${series_id} ${rate_date}`
+}
+
 /** Selects all rates of one series, oldest first. */
 export function selectRatesOfSeries(
   db: ReadDb,

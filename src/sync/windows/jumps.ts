@@ -1,7 +1,7 @@
 // Stored values of an optional source that are more than 20 percent from the one before them. The value is stored as
 // published, and the message of the run names it. Beyond a factor of five it is withheld (far-values.ts).
 
-import type { StoredRate } from '../../store/rates/rates.ts'
+import { rateKey, type StoredRate } from '../../store/rates/rates.ts'
 import { addDays } from '../../values/dates.ts'
 import { isInRange, product } from '../../values/decimal.ts'
 
@@ -19,15 +19,14 @@ export type Jump = { before: JumpValue; after: JumpValue }
  * `stored`: values before the writes, in any order.
  */
 export function findJumps(stored: readonly JumpValue[], writes: readonly JumpValue[]): Jump[] {
-  const valueKey = ({ series_id, rate_date }: JumpValue) => `${series_id} ${rate_date}`
-  const newKeys = new Set(writes.map(valueKey))
-  const all = [...stored.filter((one) => !newKeys.has(valueKey(one))), ...writes]
+  const newKeys = new Set(writes.map(rateKey))
+  const all = [...stored.filter((one) => !newKeys.has(rateKey(one))), ...writes]
   const jumps: Jump[] = []
   for (const values of Map.groupBy(all, ({ series_id }) => series_id).values()) {
     const byDay = values.toSorted((a, b) => (a.rate_date < b.rate_date ? -1 : 1))
     for (const [at, after] of byDay.entries()) {
       const before = byDay[at - 1]
-      if (!before || !(newKeys.has(valueKey(before)) || newKeys.has(valueKey(after)))) continue
+      if (!before || !(newKeys.has(rateKey(before)) || newKeys.has(rateKey(after)))) continue
       if (addDays(before.rate_date, JUMP_DAYS) < after.rate_date) continue
       const isNear = isInRange(after.value, product(before.value, '0.8'), product(before.value, '1.2'))
       if (!isNear) jumps.push({ before, after })

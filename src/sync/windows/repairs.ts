@@ -5,7 +5,7 @@ import { atomically, snapshot } from '../../store/engine.ts'
 import { raiseRevision } from '../../store/meta.ts'
 import { takeInstant } from '../../store/rates/change-log.ts'
 import { acceptSums, listDamagedParts } from '../../store/rates/rate-sums.ts'
-import { type StoredRate, selectRates } from '../../store/rates/rates.ts'
+import { rateKey, type StoredRate, selectRates } from '../../store/rates/rates.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { addDays, earliest, type IsoDate } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
@@ -39,13 +39,14 @@ export function unconfirmedYears(
   idByCode: ReadonlyMap<string, number>,
   { before, writes }: { before: readonly StoredRate[]; writes: Changes['writes'] },
 ): Set<string> {
-  const written = new Set(writes.map(({ series_id, rate_date }) => `${series_id} ${rate_date}`))
+  if (before.length === 0) return new Set()
+  const written = new Set(writes.map(rateKey))
   const published = new Set(
     accepted.map(({ code, day, value, roundedTo }) => `${idByCode.get(code)} ${day} ${value} ${roundedTo}`),
   )
   const unconfirmed = before.filter(
-    ({ series_id: id, rate_date: day, value, rounded_to }) =>
-      !written.has(`${id} ${day}`) && !published.has(`${id} ${day} ${value} ${rounded_to}`),
+    (rate) =>
+      !written.has(rateKey(rate)) && !published.has(`${rateKey(rate)} ${rate.value} ${rate.rounded_to}`),
   )
   return new Set(unconfirmed.map(({ series_id, rate_date }) => partKey(series_id, readYear(rate_date))))
 }
