@@ -41,17 +41,18 @@ export type FarValue = Omit<AcceptedRate, 'code'> & {
   reference: DayValue | undefined
 }
 
-/** `trusted`: stored, or near a stored value. `answer`: in the answer, which `runId` read first. */
-type Entry = DayValue & {
-  number: number
+/** `isTrusted`: stored, or near a stored value. `answer`: in the answer, which `runId` read first. */
+type EntryFacts = {
   isTrusted: boolean
-  runId: number | undefined
-  farFrom: FarReference | undefined
-  answer: Omit<AcceptedRate, 'code'> | undefined
+  runId?: number
+  farFrom?: FarReference
+  answer?: Omit<AcceptedRate, 'code'>
 }
 
+type Entry = DayValue & EntryFacts & { number: number }
+
 /** Consecutive entries, each near the one before it. `newest`: those after the last new currency. `outliers`: not of it. */
-type Level = { entries: Entry[]; newest: Entry[]; outliers: Entry[]; isTrusted: boolean }
+type Level = { entries: Entry[]; newest: readonly Entry[]; outliers: Entry[]; isTrusted: boolean }
 
 /** Levels that are alike, with outliers between them. `entries`: without those of outliers. */
 type LevelGroup = { entries: readonly Entry[]; levels: readonly Level[] }
@@ -77,20 +78,9 @@ function listEntries({ stored, withheld, answer, runId: ownRun, acceptedDay }: J
   const byDay = new Map<IsoDate, Entry>()
   const contradictions: FarValue[] = []
   const rows = new Map(withheld.map((one) => [one.rate_date, one]))
-  const add = (
-    { rate_date, value }: DayValue,
-    { isTrusted = false, runId, farFrom, answer }: Partial<Entry>,
-  ) =>
-    byDay.set(rate_date, {
-      rate_date,
-      value,
-      number: dayNumber(rate_date),
-      isTrusted,
-      runId,
-      farFrom,
-      answer,
-    })
-  for (const row of withheld) add(row, { runId: row.run_id, farFrom: row.far_from })
+  const add = ({ rate_date, value }: DayValue, facts: EntryFacts) =>
+    byDay.set(rate_date, { rate_date, value, number: dayNumber(rate_date), ...facts })
+  for (const row of withheld) add(row, { isTrusted: false, runId: row.run_id, farFrom: row.far_from })
   for (const one of stored) add(one, { isTrusted: true })
   for (const one of answer) {
     const value = { rate_date: one.day, value: one.value }
@@ -121,12 +111,7 @@ function splitLevels(entries: readonly Entry[], contradictions: readonly FarValu
   const groups = groupLevels(levels)
   const currencies: LevelGroup[][] = []
   for (const [at, group] of groups.entries()) {
-    const before = groups[at - 1]
-    const isNew =
-      before &&
-      !hasNearContradiction(before, group, contradictions) &&
-      isNewCurrency(before, group, groups[at - 2], groups[at + 1])
-    if (isNew) currencies.at(-1)?.push(group)
+    if (isNewCurrency(groups, at, contradictions)) currencies.at(-1)?.push(group)
     else currencies.push([group])
   }
   return currencies.flatMap((some) => (some.length > 1 ? joinGroups(some) : (some[0]?.levels ?? [])))
@@ -137,11 +122,12 @@ function groupLevels(levels: readonly Level[]): LevelGroup[] {
   const groups: LevelGroup[] = levels.map((level) => ({ entries: level.entries, levels: [level] }))
   for (;;) {
     let shortest: number | undefined
-    for (const at of groups.keys()) {
-      const limit = shortest === undefined ? Number.POSITIVE_INFINITY : countEntries(groups[shortest])
+    let limit = Number.POSITIVE_INFINITY
+    for (const [at, { entries }] of groups.entries()) {
       // The later one of two that are as long: a day may be left in the old unit.
-      if (countEntries(groups[at]) <= limit && isOutlier(groups[at - 1], groups[at], groups[at + 1]))
-        shortest = at
+      if (entries.length > limit || !isOutlier(groups, at)) continue
+      shortest = at
+      limit = entries.length
     }
     if (shortest === undefined) return groups
     const three = groups.slice(shortest - 1, shortest + 2)
@@ -152,39 +138,26 @@ function groupLevels(levels: readonly Level[]): LevelGroup[] {
   }
 }
 
-function countEntries(group: LevelGroup | undefined): number {
-  return group?.entries.length ?? 0
-}
-
 /** Returns true for the shortest of three groups when the others are alike. Stored values are no outlier. */
-function isOutlier(
-  before: LevelGroup | undefined,
-  group: LevelGroup | undefined,
-  after: LevelGroup | undefined,
-): boolean {
-  const sizes = [countEntries(before), countEntries(after)]
-  const last = before?.entries.at(-1)
-  const first = after?.entries[0]
-  if (!group || !last || !first) return false
+function isOutlier(groups: readonly LevelGroup[], at: number): boolean {
+  const [before, group, after] = [groups[at - 1], groups[at], groups[at + 1]]
+  if (!before || !group || !after) return false
+  const size = group.entries.length
+  const sizes = [before.entries.length, after.entries.length]
   return (
-    countEntries(group) <= Math.min(...sizes) &&
-    countEntries(group) < Math.max(...sizes) &&
+    size <= Math.min(...sizes) &&
+    size < Math.max(...sizes) &&
     group.levels.every(({ isTrusted }) => !isTrusted) &&
-    isLinked(last, first)
+    isLinked(lastOf(before), firstOf(after))
   )
 }
 
-/** Returns true when an answer contradicts a stored value near a jump. */
-function hasNearContradiction(
-  before: LevelGroup,
-  after: LevelGroup,
-  contradictions: readonly FarValue[],
-): boolean {
-  const [from, to] = [before.entries.at(-1)?.number ?? 0, after.entries[0]?.number ?? 0]
-  return contradictions.some(({ day }) => {
-    const number = dayNumber(day)
-    return number >= from - NEAR_DAYS && number <= to + NEAR_DAYS
-  })
+function firstOf({ entries }: Pick<LevelGroup, 'entries'>): Entry {
+  return entries[0] as Entry
+}
+
+function lastOf({ entries }: Pick<LevelGroup, 'entries'>): Entry {
+  return entries.at(-1) as Entry
 }
 
 function joinGroups(groups: readonly LevelGroup[]): Level {
@@ -193,7 +166,7 @@ function joinGroups(groups: readonly LevelGroup[]): Level {
   const all = groups.flatMap(({ levels }) => levels.flatMap((one) => one.entries))
   return {
     entries,
-    newest: [...(groups.at(-1)?.entries ?? [])],
+    newest: groups.at(-1)?.entries ?? [],
     outliers: all.filter((one) => !own.has(one)),
     isTrusted: entries.some(({ isTrusted }) => isTrusted),
   }
@@ -209,32 +182,36 @@ function isClose(before: Entry | undefined, entry: Entry | undefined): boolean {
 
 /**
  * Returns true where one answer has three days before a jump, and four alike days from it on. A level between two others
- * that are alike is an error, and no currency.
+ * that are alike is an error, and no currency. So is one near a stored value that the answer contradicts.
  */
 function isNewCurrency(
-  before: LevelGroup,
-  after: LevelGroup,
-  earlier: LevelGroup | undefined,
-  later: LevelGroup | undefined,
+  groups: readonly LevelGroup[],
+  at: number,
+  contradictions: readonly FarValue[],
 ): boolean {
-  const last = before.entries.at(-1) as Entry
-  const first = after.entries[0] as Entry
+  const [before, after] = [groups[at - 1], groups[at]]
+  if (!before || !after) return false
+  const last = lastOf(before)
+  const first = firstOf(after)
+  const isNearJump = ({ day }: FarValue) =>
+    dayNumber(day) >= last.number - NEAR_DAYS && dayNumber(day) <= first.number + NEAR_DAYS
   const old = before.entries.slice(-CONFIRMING_DAYS)
   const fresh = after.entries.slice(0, CONFIRMING_DAYS + 1)
   const areAlike = (some: readonly Entry[], other: Entry) =>
     some.every(({ answer, value }) => answer && withinFactor(value, other.value, ALIKE))
-  const returns = (one: Entry | undefined, edge: Entry | undefined, other: Entry) =>
+  const returns = (one: Entry | undefined, edge: Entry, other: Entry) =>
     one !== undefined &&
     (isClose(one, edge) || isClose(edge, one)) &&
     withinFactor(one.value, other.value, FAR)
   return (
     isClose(last, first) &&
+    !contradictions.some(isNearJump) &&
     old.length === CONFIRMING_DAYS &&
     fresh.length === CONFIRMING_DAYS + 1 &&
     areAlike(old, last) &&
     areAlike(fresh, first) &&
-    !returns(earlier?.entries.at(-1), before.entries[0], first) &&
-    !returns(later?.entries[0], after.entries.at(-1), last)
+    !returns(groups[at - 2]?.entries.at(-1), firstOf(before), first) &&
+    !returns(groups[at + 1]?.entries[0], lastOf(after), last)
   )
 }
 
@@ -310,8 +287,7 @@ function trustNearLevels(cluster: readonly Level[]): void {
 }
 
 function isNearTrusted(cluster: readonly Level[], at: number): boolean {
-  const { entries } = cluster[at] as Level
-  const [first, last] = [entries[0] as Entry, entries.at(-1) as Entry]
+  const [first, last] = [firstOf(cluster[at] as Level), lastOf(cluster[at] as Level)]
   const leftEntry = cluster
     .slice(0, at)
     .findLast(({ isTrusted }) => isTrusted)
@@ -356,10 +332,8 @@ function hasLaterDays(one: Entry, entries: readonly Entry[]): boolean {
 
 function nearestEntry(trusted: readonly Level[], number: number): Entry | undefined {
   let nearest: Entry | undefined
-  for (const { entries } of trusted) {
-    for (const one of entries) {
-      if (!nearest || Math.abs(one.number - number) < Math.abs(nearest.number - number)) nearest = one
-    }
+  for (const one of trusted.flatMap(({ entries }) => entries)) {
+    if (!nearest || Math.abs(one.number - number) < Math.abs(nearest.number - number)) nearest = one
   }
   return nearest
 }
