@@ -5,7 +5,6 @@ import type { Notice, Provider } from '../providers/provider.ts'
 import { AppError } from '../runtime/errors.ts'
 import { selectCoverage } from '../store/rates/coverage.ts'
 import { selectProviders } from '../store/rates/providers.ts'
-import { selectNewestDays } from '../store/rates/rates.ts'
 import { selectProviderSeries } from '../store/rates/series.ts'
 import { INTERRUPTED, type RunEnd } from '../store/rates/sync-runs.ts'
 import { selectWithheldDays } from '../store/rates/withheld.ts'
@@ -53,7 +52,7 @@ export async function loadContext(
       exact: await loadCoverage('exact'),
     },
     firstValues: new Map(series.flatMap(({ id, first_data_date: day }) => (day ? [[id, day]] : []))),
-    newestValues: await selectNewestDays(db),
+    newestValues: new Map(series.flatMap(({ id, last_data_date: day }) => (day ? [[id, day]] : []))),
     withheldDays: await selectWithheldDays(
       db,
       series.map(({ id }) => id),

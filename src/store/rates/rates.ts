@@ -84,22 +84,6 @@ export async function countRoundedRates(db: ReadDb): Promise<Map<number, number>
   return new Map(rows.map(({ series_id, count }) => [series_id, count]))
 }
 
-/** The day of the newest stored value of each series that has one. */
-export async function selectNewestDays(db: ReadDb): Promise<Map<number, IsoDate>> {
-  const rows = await db
-    .selectFrom('series')
-    .select('id')
-    .select((of) =>
-      of
-        .selectFrom('rates')
-        .select((from) => from.fn.max('rate_date').as('newest'))
-        .whereRef('rates.series_id', '=', 'series.id')
-        .as('day'),
-    )
-    .execute()
-  return new Map(rows.flatMap(({ id, day }) => (day === null ? [] : [[id, day] as const])))
-}
-
 /** Returns whether any value of a provider is stored. */
 export function hasProviderRates(db: ReadDb, providerId: number): Promise<boolean> {
   const rates = db.selectFrom('rates').innerJoin('series', 'series.id', 'rates.series_id').select('series.id')
