@@ -17,8 +17,6 @@ export type CatalogueSeries = {
   base: string
   quote: string
   rateType: RateType
-  unit: string
-  periodicity: string
   /** Table that contains the series. */
   table: string
   /**

@@ -92,8 +92,6 @@ function dollarSide(rateType: 'compra' | 'venta'): CatalogueSeries {
     base: 'USD',
     quote: 'GTQ',
     rateType,
-    unit: 'GTQ por USD',
-    periodicity: 'diaria',
     table: TABLE,
     plausibleRange: { low: '6.5', high: '9' },
   }

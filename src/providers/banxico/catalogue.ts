@@ -32,8 +32,6 @@ export const banxicoCatalogue: readonly CatalogueSeries[] = SERIES.map(
     base: currency,
     quote: 'MXN',
     rateType: 'referencia',
-    unit: `MXN por ${currency}`,
-    periodicity: 'diaria',
     table: TABLE,
     plausibleRange: { low, high },
   }),

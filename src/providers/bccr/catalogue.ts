@@ -72,24 +72,18 @@ function dollarSeries(externalCode: string, name: string, rateType: 'compra' | '
     base: 'USD',
     quote: 'CRC',
     rateType,
-    unit: 'CRC por USD',
-    periodicity: 'diaria',
     table: DOLLAR_TABLE,
     plausibleRange: { low: '400', high: '700' },
   }
 }
 
 function paritySeries([pair, externalCode, name, low, high]: ParityRow): CatalogueSeries {
-  const base = pair.slice(0, 3)
-  const quote = pair.slice(4)
   return {
     externalCode,
     name,
-    base,
-    quote,
+    base: pair.slice(0, 3),
+    quote: pair.slice(4),
     rateType: 'referencia',
-    unit: `${quote} por ${base}`,
-    periodicity: 'diaria',
     table: PARITY_TABLE,
     plausibleRange: low !== undefined && high !== undefined ? { low, high } : undefined,
   }

@@ -43,8 +43,6 @@ export const ecbCatalogue: readonly CatalogueSeries[] = CURRENCIES.map(([code, n
   base: 'EUR',
   quote: code,
   rateType: 'referencia',
-  unit: `${code} por EUR`,
-  periodicity: 'diaria',
   table: TABLE,
   plausibleRange: { low, high },
 }))

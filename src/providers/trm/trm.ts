@@ -51,8 +51,6 @@ export const trm: Provider = {
       base: 'USD',
       quote: 'COP',
       rateType: 'referencia',
-      unit: 'COP por USD',
-      periodicity: 'diaria',
       table: TRM,
       plausibleRange: { low: '2500', high: '7000' },
     },

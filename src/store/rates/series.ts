@@ -53,8 +53,8 @@ export async function insertSeries(
       base_currency: series.base,
       quote_currency: series.quote,
       rate_type: series.rateType,
-      unit: series.unit,
-      periodicity: series.periodicity,
+      unit: `${series.quote} por ${series.base}`,
+      periodicity: 'diaria',
     })
     .returning('id')
     .executeTakeFirstOrThrow()

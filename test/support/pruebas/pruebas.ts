@@ -90,8 +90,6 @@ function euroSeries(currency: string): CatalogueSeries {
     base: 'EUR',
     quote: currency,
     rateType: 'referencia',
-    unit: `${currency} por EUR`,
-    periodicity: 'diaria',
     table: TABLE,
     plausibleRange: undefined,
   }

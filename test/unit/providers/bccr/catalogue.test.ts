@@ -8,16 +8,15 @@ test('bccrCatalogue begins with the two sides of the dollar', () => {
   assert.deepEqual(
     bccrCatalogue
       .slice(0, 2)
-      .map(({ externalCode, base, quote, rateType, unit, table }) => [
+      .map(({ externalCode, base, quote, rateType, table }) => [
         externalCode,
         `${base}/${quote}`,
         rateType,
-        unit,
         table,
       ]),
     [
-      ['317', 'USD/CRC', 'compra', 'CRC por USD', '1'],
-      ['318', 'USD/CRC', 'venta', 'CRC por USD', '1'],
+      ['317', 'USD/CRC', 'compra', '1'],
+      ['318', 'USD/CRC', 'venta', '1'],
     ],
   )
 })
@@ -46,9 +45,7 @@ test('bccrCatalogue has unique codes, and none of XDR', () => {
 
 test('bccrCatalogue describes each parity completely', () => {
   for (const series of parities) {
-    assert.equal(series.unit, `${series.quote} por ${series.base}`)
     assert.equal(series.rateType, 'referencia')
-    assert.equal(series.periodicity, 'diaria')
     assert.equal(series.table, '520')
     assert.notEqual(series.name, '')
     const currency = series.base === 'USD' ? series.quote : series.base
