@@ -1,5 +1,4 @@
-// Connection to a source that does not round and answers a whole table at once. Requests are sequential, even when a
-// caller does not wait, to spare the source.
+// Connection to a source. Requests are sequential, even when a caller does not wait, to spare the source.
 
 import { dayNumber } from '../values/dates.ts'
 import type {
@@ -12,7 +11,7 @@ import type {
 } from './provider.ts'
 import { createRequester, type Requester } from './request.ts'
 
-/** Means of one read. `notify` reports a problem that does not stop the run. */
+/** Means of a source. `notify` reports a problem that does not stop the run. */
 export type ConnectionTools = {
   requester: Requester
   notify: (notice: Notice) => void
@@ -23,12 +22,18 @@ export type ConnectionTools = {
 const WEEK_DAYS = 7
 const MONDAY = 4 // 1970-01-01 was a Thursday
 
-/** Opens a connection whose windows `read` requests. */
-export function openExactConnection(
+/** `isTokenUsed` undefined: the source never rounds, and answers a whole table at once. */
+export type ConnectedSource = {
+  read(request: FetchRequest): Promise<SourceAnswer>
+  /** False: its values are rounded, and of whole tables. */
+  isTokenUsed?(): boolean
+}
+
+export function openConnection(
   settings: ProviderSettings,
   signal: AbortSignal,
   { timeZone, tuning }: { timeZone: string; tuning: RequestTuning | undefined },
-  read: (request: FetchRequest, tools: ConnectionTools) => Promise<SourceAnswer>,
+  open: (tools: ConnectionTools) => ConnectedSource,
 ): SourceConnection {
   const requester = createRequester({ ...settings, timeZone }, signal, tuning)
   const notices: Notice[] = []
@@ -39,15 +44,20 @@ export function openExactConnection(
     const day = requester.sourceDay()
     if (day !== undefined && dayNumber(day) % WEEK_DAYS === MONDAY) notify({ message })
   }
+  const source = open({ requester, notify, notifyWeekly })
   let last: Promise<unknown> = Promise.resolve()
   return {
     read(request) {
-      const answer = last.then(() => read(request, { requester, notify, notifyWeekly }))
+      const answer = last.then(() => source.read(request))
       last = answer.catch(() => undefined) // the caller gets the error
       return answer
     },
-    supportsSingleSeries: false,
-    exact: true,
+    get supportsSingleSeries() {
+      return source.isTokenUsed?.() ?? false
+    },
+    get exact() {
+      return source.isTokenUsed?.() ?? true
+    },
     get sourceDay() {
       return requester.sourceDay()
     },

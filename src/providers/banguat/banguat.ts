@@ -2,7 +2,7 @@
 // facts.
 
 import type { CatalogueSeries, Provider, Window } from '../provider.ts'
-import { openExactConnection } from '../source-connection.ts'
+import { openConnection } from '../source-connection.ts'
 
 const TIME_ZONE = 'America/Guatemala'
 const TABLE = 'banguat'
@@ -52,37 +52,30 @@ export const banguat: Provider = {
     },
   ],
   connect: (settings, signal, tuning) =>
-    openExactConnection(
-      settings,
-      signal,
-      { timeZone: TIME_ZONE, tuning },
-      async ({ window }, { requester, notifyWeekly }) => {
+    openConnection(settings, signal, { timeZone: TIME_ZONE, tuning }, ({ requester, notifyWeekly }) => ({
+      async read({ window }) {
         const { readDollar, readFault } = await import('./dollar.ts') // imported here for a faster start
-        return requester.get(
-          {
-            name: TABLE,
-            url: settings.url.replace(/\/+$/, '') + PATH,
-            method: 'POST',
-            body: rangeCall(window),
-            headers: {
-              Accept: 'text/xml',
-              'Content-Type': 'text/xml; charset=utf-8',
-              SOAPAction: `"${ACTION}"`,
-            },
-            secrets: [],
-            isFixed: true,
-            readError: readFault,
-            // Its edge resets connections from some networks before TLS is up.
-            unreachableHint: ': its network refuses some clients; try from another',
+        const request = {
+          name: TABLE,
+          url: settings.url.replace(/\/+$/, '') + PATH,
+          method: 'POST' as const,
+          body: rangeCall(window),
+          headers: {
+            Accept: 'text/xml',
+            'Content-Type': 'text/xml; charset=utf-8',
+            SOAPAction: `"${ACTION}"`,
           },
-          async (body) => {
-            const { unknown, ...answer } = await readDollar(body, window)
-            for (const code of unknown) notifyWeekly(`${TABLE}: unknown currency ${code}, not stored`)
-            return answer
-          },
-        )
+          secrets: [],
+          isFixed: true as const,
+          readError: readFault,
+          // Its edge resets connections from some networks before TLS is up.
+          unreachableHint: ': its network refuses some clients; try from another',
+        }
+        const { unknown, ...answer } = await requester.get(request, (body) => readDollar(body, window))
+        for (const code of unknown) notifyWeekly(`${TABLE}: unknown currency ${code}, not stored`)
+        return answer
       },
-    ),
+    })),
 }
 
 function dollarSide(rateType: 'compra' | 'venta'): CatalogueSeries {

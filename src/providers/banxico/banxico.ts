@@ -1,8 +1,8 @@
 // Banco de México: five currencies in pesos on Mexican working days, from its SIE API, which needs a token. README.md
 // has the facts.
 
-import { FetchFailure, type FetchRequest, type Provider, type SourceAnswer } from '../provider.ts'
-import { type ConnectionTools, openExactConnection } from '../source-connection.ts'
+import { FetchFailure, type Provider, type ProviderSettings } from '../provider.ts'
+import { type ConnectedSource, type ConnectionTools, openConnection } from '../source-connection.ts'
 import { banxicoCatalogue, SERIES_IDS, TABLE } from './catalogue.ts'
 
 const TIME_ZONE = 'America/Mexico_City'
@@ -55,13 +55,18 @@ export const banxico: Provider = {
   },
   catalogue: banxicoCatalogue,
   groups: [{ name: TABLE, table: TABLE, indicators: undefined, chunkDays: 1830, startsOn: undefined }],
-  connect(settings, signal, tuning) {
-    const token = settings.token?.trim() ?? ''
-    let refusal: FetchFailure | undefined
-    const readWindow = async (
-      { window }: FetchRequest,
-      { requester, notify, notifyWeekly }: ConnectionTools,
-    ) => {
+  connect: (settings, signal, tuning) =>
+    openConnection(settings, signal, { timeZone: TIME_ZONE, tuning }, (tools) => openSie(settings, tools)),
+}
+
+function openSie(
+  settings: ProviderSettings,
+  { requester, notify, notifyWeekly }: ConnectionTools,
+): ConnectedSource {
+  const token = settings.token?.trim() ?? ''
+  let refusal: FetchFailure | undefined
+  return {
+    async read({ window }) {
       if (refusal) throw refusal
       if (!/^[\x21-\x7e]+$/.test(token)) {
         const fault = token === '' ? 'there is no token' : 'the token has characters that no token has'
@@ -95,17 +100,20 @@ export const banxico: Provider = {
         const { refusedTitles, unknown, ...answer } = await requester.get(request, readBody)
         for (const message of refusedTitles) notify({ message: `${TABLE}: ${message}` })
         for (const id of unknown) notifyWeekly(`${TABLE}: unknown series ${id}, not stored`)
-        return answer satisfies SourceAnswer
+        return answer
       } catch (error) {
         if (!(error instanceof FetchFailure)) throw error
         const { status } = error.fact
         if (status !== 401 && status !== 403 && !(hasErrorBody && (status === 400 || status === undefined)))
           throw error
         refusal = error
-        notify({ message: `${TABLE}: the token was refused: ${HOW_TO_GET}`, token: true, isRefused: true })
+        notify({
+          message: `${TABLE}: the token was refused: ${HOW_TO_GET}`,
+          token: true,
+          isRefused: true,
+        })
         throw error
       }
-    }
-    return openExactConnection(settings, signal, { timeZone: TIME_ZONE, tuning }, readWindow)
-  },
+    },
+  }
 }

@@ -1,16 +1,9 @@
 // Banco Central de Costa Rica. The public API needs a token and is exact. The API of its website has the same data
 // without a token, rounded. A run changes from the first to the second when its token is refused.
 
-import type {
-  FetchRequest,
-  Notice,
-  Provider,
-  ProviderSettings,
-  RequestTuning,
-  SourceAnswer,
-  SourceConnection,
-} from '../provider.ts'
-import { createRequester, RefusedFailure } from '../request.ts'
+import type { Provider, ProviderSettings, RequestTuning, SourceConnection } from '../provider.ts'
+import { RefusedFailure } from '../request.ts'
+import { openConnection } from '../source-connection.ts'
 import { bccrCatalogue, DOLLAR_TABLE, PARITY_TABLE } from './catalogue.ts'
 import { readPublic } from './public.ts'
 import { bccrSettings } from './settings.ts'
@@ -59,52 +52,33 @@ export function openBccrConnection(
   signal: AbortSignal,
   tuning: RequestTuning = {},
 ): SourceConnection {
-  const url = settings.url.replace(/\/+$/, '')
-  const requester = createRequester({ ...settings, timeZone: TIME_ZONE }, signal, tuning)
-  const readSite = createSiteReader(requester, url)
-  const notices: Notice[] = []
-  let token = settings.token?.trim() || undefined
-
-  const dropToken = (why: string, isRefused = false) => {
-    token = undefined
-    const message = `the central bank's API token ${why}, so the website's rounded values are read: ${HOW_TO_RENEW}`
-    notices.push({ message, token: true, isRefused })
-  }
-  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
-    dropToken('contains characters that no token has')
-  }
-
-  const readOnce = async (request: FetchRequest): Promise<SourceAnswer> => {
-    if (token === undefined) return readSite(request)
-    try {
-      return await readPublic(requester, { url, token, seriesName }, request)
-    } catch (error) {
-      if (!(error instanceof RefusedFailure)) throw error
-      const why = error.status === 403 ? ', perhaps for the program or its address' : ''
-      dropToken(`was refused (HTTP ${error.status})${why}`, true)
-      return readSite(request)
+  return openConnection(settings, signal, { timeZone: TIME_ZONE, tuning }, ({ requester, notify }) => {
+    const url = settings.url.replace(/\/+$/, '')
+    const readSite = createSiteReader(requester, url)
+    let token = settings.token?.trim() || undefined
+    const dropToken = (why: string, isRefused = false) => {
+      token = undefined
+      const message = `the central bank's API token ${why}, so the website's rounded values are read: ${HOW_TO_RENEW}`
+      notify({ message, token: true, isRefused })
     }
-  }
-
-  // Requests are sequential, even when a caller does not wait, to spare the source.
-  let last: Promise<unknown> = Promise.resolve()
-  return {
-    read(request) {
-      const answer = last.then(() => readOnce(request))
-      last = answer.catch(() => undefined) // the caller gets the error
-      return answer
-    },
-    get supportsSingleSeries() {
-      return token !== undefined
-    },
-    get exact() {
-      return token !== undefined
-    },
-    get sourceDay() {
-      return requester.sourceDay()
-    },
-    notices: () => notices.splice(0),
-  }
+    if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
+      dropToken('contains characters that no token has')
+    }
+    return {
+      isTokenUsed: () => token !== undefined,
+      async read(request) {
+        if (token === undefined) return readSite(request)
+        try {
+          return await readPublic(requester, { url, token, seriesName }, request)
+        } catch (error) {
+          if (!(error instanceof RefusedFailure)) throw error
+          const why = error.status === 403 ? ', perhaps for the program or its address' : ''
+          dropToken(`was refused (HTTP ${error.status})${why}`, true)
+          return readSite(request)
+        }
+      },
+    }
+  })
 }
 
 function seriesName(code: string): string {

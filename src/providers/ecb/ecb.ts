@@ -2,7 +2,7 @@
 
 import type { Provider, SourceAnswer, Window } from '../provider.ts'
 import { RefusedFailure } from '../request.ts'
-import { type ConnectionTools, openExactConnection } from '../source-connection.ts'
+import { openConnection } from '../source-connection.ts'
 import { CURRENCY_CODES, ecbCatalogue, FIRST_DAY, TABLE } from './catalogue.ts'
 
 const TIME_ZONE = 'Europe/Berlin'
@@ -46,41 +46,38 @@ export const ecb: Provider = {
   },
   catalogue: ecbCatalogue,
   groups: [{ name: TABLE, table: TABLE, indicators: undefined, chunkDays: 366, startsOn: FIRST_DAY }],
-  connect(settings, signal, tuning) {
-    const base = settings.url.replace(/\/+$/, '')
-    let isListRefused = false
-    const readKey = (key: string, window: Window, { requester, notifyWeekly }: ConnectionTools) =>
-      requester.get(
-        {
-          ...{ name: TABLE, url: ratesUrl(base, key, window), isFixed: true },
-          ...{ headers: { Accept: 'text/csv' }, secrets: [] },
+  connect: (settings, signal, tuning) =>
+    openConnection(settings, signal, { timeZone: TIME_ZONE, tuning }, ({ requester, notifyWeekly }) => {
+      const base = settings.url.replace(/\/+$/, '')
+      let isListRefused = false
+      const readKey = async (key: string, window: Window): Promise<SourceAnswer> => {
+        const { readEcbRates } = await import('./rates.ts') // imported here for a faster start
+        const { unknown, ...answer } = await requester.get(
+          {
+            ...{ name: TABLE, url: ratesUrl(base, key, window), isFixed: true },
+            ...{ headers: { Accept: 'text/csv' }, secrets: [] },
+          },
+          (body) => readEcbRates(body, window, requester.sourceDay()),
+        )
+        // A request without a list returns currencies that ended, too.
+        for (const code of key === '' ? [] : unknown)
+          notifyWeekly(`${TABLE}: unknown currency ${code}, not stored`)
+        return answer
+      }
+      return {
+        async read({ window }) {
+          if (isListRefused) return readKey('', window)
+          try {
+            return await readKey(CURRENCY_CODES.join('+'), window)
+          } catch (error) {
+            if (!(error instanceof RefusedFailure) || error.status !== 404) throw error
+            const answer = await readKey('', window)
+            isListRefused = true
+            return answer
+          }
         },
-        async (body): Promise<SourceAnswer> => {
-          const { readEcbRates } = await import('./rates.ts') // imported here for a faster start
-          const { unknown, ...answer } = await readEcbRates(body, window, requester.sourceDay())
-          // A request without a list returns currencies that ended, too.
-          for (const code of key === '' ? [] : unknown)
-            notifyWeekly(`${TABLE}: unknown currency ${code}, not stored`)
-          return answer
-        },
-      )
-    return openExactConnection(
-      settings,
-      signal,
-      { timeZone: TIME_ZONE, tuning },
-      async ({ window }, tools) => {
-        if (isListRefused) return readKey('', window, tools)
-        try {
-          return await readKey(CURRENCY_CODES.join('+'), window, tools)
-        } catch (error) {
-          if (!(error instanceof RefusedFailure) || error.status !== 404) throw error
-          const answer = await readKey('', window, tools)
-          isListRefused = true
-          return answer
-        }
-      },
-    )
-  },
+      }
+    }),
 }
 
 /** Returns the URL of a window. `key`: currencies with `+` between them; empty: all. */

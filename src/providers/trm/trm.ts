@@ -2,7 +2,7 @@
 // range of days; each day of it is an observation. README.md has the facts.
 
 import type { Provider } from '../provider.ts'
-import { openExactConnection } from '../source-connection.ts'
+import { openConnection } from '../source-connection.ts'
 
 const TRM = 'TRM'
 const TIME_ZONE = 'America/Bogota'
@@ -62,11 +62,8 @@ export const trm: Provider = {
     },
   ],
   connect: (settings, signal, tuning) =>
-    openExactConnection(
-      settings,
-      signal,
-      { timeZone: TIME_ZONE, tuning },
-      async ({ window }, { requester, notify }) => {
+    openConnection(settings, signal, { timeZone: TIME_ZONE, tuning }, ({ requester, notify }) => ({
+      async read({ window }) {
         const { readRanges } = await import('./ranges.ts') // imported here for a faster start
         const request = {
           name: TRM,
@@ -87,7 +84,7 @@ export const trm: Provider = {
           })
         return { listed: [{ code: TRM, name: 'TRM' }], observations }
       },
-    ),
+    })),
 }
 
 /** Returns the URL of the rows that are valid on a day of the window. */
