@@ -6,7 +6,7 @@ import type { Interval } from '../../values/intervals.ts'
 import { splitBatches } from '../batches.ts'
 import { engineSql } from '../engine.ts'
 import { insertBatches } from '../rows.ts'
-import type { CoverageChangeKind, ReadDb, RevisionKind, Row, WriteDb } from '../tables.ts'
+import type { CoverageChangeKind, ReadDb, RevisionKind, Row, Tables, WriteDb } from '../tables.ts'
 
 const IDS_AT_ONCE = 500
 
@@ -153,31 +153,24 @@ async function readNewestInstant(
 
 /** Finds the newest instant by the rows: after an upgrade, a restore, or a commit of a program without record_end. */
 async function findNewestInstant(db: ReadDb, others: readonly number[]): Promise<number | undefined> {
-  const rows = await Promise.all([
-    db
-      .selectFrom('rates')
-      .select(({ fn }) => fn.max('stored_at').as('at'))
-      .executeTakeFirst(),
-    db
-      .selectFrom('coverage_changes')
-      .select(({ fn }) => fn.max('changed_at').as('at'))
-      .executeTakeFirst(),
-    db
-      .selectFrom('catalogue_changes')
-      .select(({ fn }) => fn.max('changed_at').as('at'))
-      .executeTakeFirst(),
-    db
-      .selectFrom('record_gaps')
-      .select(({ fn }) => fn.max('gap_to').as('at'))
-      .executeTakeFirst(),
+  const instants = await Promise.all([
+    maxOf(db, 'rates', 'stored_at'),
+    maxOf(db, 'coverage_changes', 'changed_at'),
+    maxOf(db, 'catalogue_changes', 'changed_at'),
+    maxOf(db, 'record_gaps', 'gap_to'),
   ])
-  const revision = await db
+  const { at } = await db
     .selectFrom('rate_revisions')
     .select(({ fn }) => fn.max('replaced_at').as('at'))
-    .executeTakeFirst()
-  const replacement = Date.parse(revision?.at ?? '') || 0
-  const newest = Math.max(...others, replacement, ...rows.map((row) => row?.at ?? 0))
+    .executeTakeFirstOrThrow()
+  const replacement = Date.parse(at ?? '') || 0
+  const newest = Math.max(...others, replacement, ...instants)
   return newest > 0 ? newest : undefined
+}
+
+async function maxOf<T extends keyof Tables>(db: ReadDb, table: T, column: keyof Tables[T]): Promise<number> {
+  const query = db.selectFrom(table as 'rates').select(({ fn }) => fn.max(column as 'stored_at').as('at'))
+  return (await query.executeTakeFirst())?.at ?? 0
 }
 
 /** A corrected value, by the id of its revision. */
