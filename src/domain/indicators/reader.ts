@@ -22,6 +22,7 @@ import { selectChangeLogBounds } from '../../store/rates/change-log.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { columnBytes, toCoveredDays } from '../rates/column.ts'
 import { withoutDays } from '../rates/covered-days.ts'
+import { rejectGap } from '../rates/history/past.ts'
 import { pastColumn, undoCoverage } from '../rates/history/past-column.ts'
 import type { SeriesDays } from '../rates/holes.ts'
 import { parseColumn } from '../rates/parsed-column.ts'
@@ -104,14 +105,7 @@ export function createIndicatorReader(db: ReadDb, origin: IndicatorOrigin): Indi
     past: {
       async read(now, instant, find) {
         const { gaps } = await selectChangeLogBounds(db)
-        const gap = gaps.find(({ from, to }) => from <= instant && instant < to)
-        if (gap) {
-          const [from, to] = [gap.from, gap.to].map((ms) => new Date(ms).toISOString())
-          throw new AppError(
-            'not-found',
-            `what this store had from ${from} until it was restored at ${to} is lost`,
-          )
-        }
+        rejectGap(gaps, instant)
         // When an indicator was disabled is not recorded, so each one with a change log at the instant answers.
         const indicators = now.indicators.map((one) => ({
           ...one,

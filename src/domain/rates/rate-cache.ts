@@ -149,18 +149,7 @@ type Catalogue = { providers: ProviderRow[]; series: SeriesRow[]; coverage: Cove
 
 /** Takes a snapshot of the current data; returns the previous one if they have not changed. */
 async function takeSnapshot(db: ReadDb, shared: Shared, previous?: LoadedSnapshot): Promise<LoadedSnapshot> {
-  const newSnapshot = await readSnapshot(db, shared, previous)
-  // Only loaded ones: a query may have found further outdated series during the read.
-  for (const id of newSnapshot.loaded.keys()) shared.outdated.delete(id)
-  return newSnapshot
-}
-
-function readSnapshot(
-  db: ReadDb,
-  shared: Shared,
-  previous: LoadedSnapshot | undefined,
-): Promise<LoadedSnapshot> {
-  return snapshot(db, async (trx) => {
+  const newSnapshot = await snapshot(db, async (trx) => {
     const { revision, epoch } = await selectMeta(trx)
     // After a restore the same revision may belong to other data, so nothing is reused.
     const same = previous?.epoch === epoch ? previous : undefined
@@ -176,25 +165,22 @@ function readSnapshot(
     }
     if (engineSql(trx).readsAhead) await readAll(trx, series, loaded)
     else if (same) await readAhead(trx, { series, loaded, outdated: shared.outdated }, same)
-    return makeSnapshot(
-      db,
-      { revision, epoch, newestInstant },
-      { providers, series, coverage },
-      loaded,
-      shared,
-    )
+    const meta = { revision, epoch, newestInstant }
+    return makeSnapshot(db, meta, { providers, series, coverage }, loaded, shared)
   })
+  // Only loaded ones: a query may have found further outdated series during the read.
+  for (const id of newSnapshot.loaded.keys()) shared.outdated.delete(id)
+  return newSnapshot
 }
 
 function makeSnapshot(
   db: ReadDb,
-  meta: { revision: number; epoch: string; newestInstant: number | undefined },
+  meta: Pick<RateSnapshot, 'revision' | 'epoch' | 'newestInstant'>,
   { providers, series, coverage }: Catalogue,
   loaded: LoadedColumns,
   { stats, outdated, pivots, starts, reportDamage }: Shared,
 ): LoadedSnapshot {
-  const covered = new Map<number, CoveredDays>()
-  for (const [id, intervals] of coverage) covered.set(id, toCoveredDays(intervals))
+  const covered = new Map([...coverage].map(([id, intervals]) => [id, toCoveredDays(intervals)]))
   const codes = new Map(providers.map(({ id, code }) => [id, code]))
   const startsById = new Map(
     series.map((one) => [one.id, starts.get(`${codes.get(one.provider_id)} ${one.external_code}`)]),

@@ -10,6 +10,7 @@ import { snapshot } from '../../../store/engine.ts'
 import { selectMeta } from '../../../store/meta.ts'
 import {
   type CatalogueChange,
+  type ChangeLogBounds,
   type CoverageChange,
   selectChangeLogBounds,
   selectLaterCatalogueChanges,
@@ -158,12 +159,7 @@ async function readState(db: ReadDb, present: RateSnapshot, instant: number): Pr
     throw changeLogError(`as_of is before the record of this store, which begins at ${formatInstant(from)}`, {
       record_from: formatInstant(from),
     })
-  const gap = gaps.find((one) => one.from <= instant && instant < one.to)
-  if (gap) {
-    const [begin, end] = [formatInstant(gap.from), formatInstant(gap.to)]
-    const words = `what this store had from ${begin} until it was restored at ${end} is lost`
-    throw changeLogError(words, { gap: { from: begin, to: end } })
-  }
+  rejectGap(gaps, instant)
   const isRecorded = coverageFrom === undefined || coverageFrom <= instant
   const { covered, imported } = await pastDays(coverage, changes)
   return {
@@ -171,6 +167,15 @@ async function readState(db: ReadDb, present: RateSnapshot, instant: number): Pr
     covered: isRecorded ? covered : undefined,
     imported,
   }
+}
+
+/** Rejects an instant in a gap of the change log. @throws AppError `not-found` */
+export function rejectGap(gaps: ChangeLogBounds['gaps'], instant: number): void {
+  const gap = gaps.find((one) => one.from <= instant && instant < one.to)
+  if (!gap) return
+  const [from, to] = [formatInstant(gap.from), formatInstant(gap.to)]
+  const words = `what this store had from ${from} until it was restored at ${to} is lost`
+  throw changeLogError(words, { gap: { from, to } })
 }
 
 /** Returns the error of an instant outside the change log. Its details are `ChangeLogLimits`. */
