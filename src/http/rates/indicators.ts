@@ -14,7 +14,6 @@ import {
 } from '../../domain/indicators/indicator-queries.ts'
 import type { IndicatorSnapshot } from '../../domain/indicators/reader.ts'
 import { columnValue } from '../../domain/rates/column.ts'
-import { historyRange } from '../../domain/rates/queries.ts'
 import { selectIndicatorRuns } from '../../store/indicators/runs.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { addDays, type IsoDate, isoDate } from '../../values/dates.ts'
@@ -31,16 +30,15 @@ import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
 import {
   AsOfParam,
   booleanParam,
-  dateParam,
   EntityParam,
   IndicatorKindParam,
   IndicatorParam,
   LimitParam,
   laterDay,
   OnParam,
-  reversedRange,
 } from '../endpoint/params.ts'
 import { type LocalDay, type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
+import { HISTORY_RANGE, requireRange } from '../figures/history-range.ts'
 import { HolesOut, holesField, holesHeaders } from '../figures/holes.ts'
 import { IndicatorRunOut } from '../figures/run-shapes.ts'
 import { tableEndpoints } from './table-endpoints.ts'
@@ -158,17 +156,14 @@ export function indicatorEndpoints(deps: StoredDeps<IndicatorSnapshot> & { db: R
         about: 'The values of the days that have one, both ends included, oldest first.',
         params: v.object({ code: IndicatorParam }),
         query: v.object({
-          from: v.optional(dateParam('The first day; without it 90 days before the last')),
-          to: v.optional(dateParam('The last day; without it today, in Costa Rica')),
+          ...HISTORY_RANGE,
           as_of: v.optional(AsOfParam),
         }),
         sends: ['X-Holes'],
         answer: HistoryOut,
         notFound: NO_INDICATOR,
         effective({ code, from, to, as_of }, localDay) {
-          const range = historyRange({ from, to }, localDay(as_of))
-          if (!range) throw reversedRange(from ?? '')
-          return { code, ...range, as_of }
+          return { code, ...requireRange({ from, to }, localDay(as_of)), as_of }
         },
         find: indicatorHistory,
         forms: [jsonForm(encodeHistory)],

@@ -9,7 +9,6 @@ import {
   STATS,
   type Stat,
 } from '../../domain/rates/history/pair-history.ts'
-import { historyRange } from '../../domain/rates/queries.ts'
 import type { RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { ColumnKinds } from '../endpoint/answers/csv.ts'
@@ -29,14 +28,13 @@ import {
   AsOfParam,
   booleanParam,
   CurrencyParam,
-  dateParam,
   EveryParam,
   ProviderParam,
   RateTypeParam,
-  reversedRange,
   StatParam,
 } from '../endpoint/params.ts'
 import type { StoredDeps } from '../endpoint/stored.ts'
+import { HISTORY_RANGE, requireRange } from '../figures/history-range.ts'
 import { HolesOut, holesField, holesHeaders } from '../figures/holes.ts'
 import { type TableForm, tableEndpoints } from './table-endpoints.ts'
 
@@ -116,8 +114,7 @@ export function pairHistoryEndpoints(deps: StoredDeps): AnyEndpoint[] {
         quote: CurrencyParam,
         provider: v.optional(ProviderParam, DEFAULT_PROVIDER.code),
         type: v.optional(RateTypeParam, 'venta'),
-        from: v.optional(dateParam('The first day; without it 90 days before the last')),
-        to: v.optional(dateParam('The last day; without it today, in Costa Rica')),
+        ...HISTORY_RANGE,
         every: v.optional(EveryParam, 'day'),
         stat: v.optional(StatParam, 'last'),
         as_of: v.optional(AsOfParam),
@@ -128,9 +125,7 @@ export function pairHistoryEndpoints(deps: StoredDeps): AnyEndpoint[] {
       notFound: 'No such provider, or no way between these currencies',
       effective({ from, to, ...query }, localDay): HistoryQuery {
         const today = localDay(query.as_of)
-        const range = historyRange({ from, to }, today)
-        if (!range) throw reversedRange(from ?? '')
-        return { ...query, ...range, today }
+        return { ...query, ...requireRange({ from, to }, today), today }
       },
       find: findHistory,
       forms: [jsonForm(encodePairHistory)],

@@ -3,7 +3,6 @@
 
 import * as v from 'valibot'
 import { findPrices, type PriceFormat, priceLines } from '../../domain/rates/prices.ts'
-import { historyRange } from '../../domain/rates/queries.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
@@ -12,15 +11,14 @@ import type { AnyEndpoint } from '../endpoint/endpoint.ts'
 import {
   AsOfParam,
   CurrencyParam,
-  dateParam,
   PriceEveryParam,
   ProviderParam,
   RateTypeParam,
-  reversedRange,
 } from '../endpoint/params.ts'
 import { readRetryDelay } from '../endpoint/retry-delay.ts'
 import { type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
 import type { UnservedLog } from '../endpoint/unserved-log.ts'
+import { HISTORY_RANGE, requireRange } from '../figures/history-range.ts'
 import { missingPricesDetails, TEXT_TYPE } from '../figures/rates-errors.ts'
 
 export type PricesDeps = StoredDeps & { scheduler: Pick<Schedulers, 'tasks'>; unserved: UnservedLog }
@@ -46,17 +44,14 @@ function pricesEndpoint(deps: PricesDeps, format: PriceFormat): AnyEndpoint {
       quote: CurrencyParam,
       provider: v.optional(ProviderParam, DEFAULT_PROVIDER.code),
       type: v.optional(RateTypeParam, 'venta'),
-      from: v.optional(dateParam('The first day; without it 90 days before the last')),
-      to: v.optional(dateParam('The last day; without it today, in Costa Rica')),
+      ...HISTORY_RANGE,
       every: v.optional(PriceEveryParam, 'day'),
       as_of: v.optional(AsOfParam),
     }),
     answer: v.string(),
     notFound: 'No such provider, or no way between these currencies',
     effective({ from, to, every: _, ...query }, localDay) {
-      const range = historyRange({ from, to }, localDay(query.as_of))
-      if (!range) throw reversedRange(from ?? '')
-      return { ...query, ...range }
+      return { ...query, ...requireRange({ from, to }, localDay(query.as_of)) }
     },
     async find(snapshot, { as_of: _, to: __, ...query }) {
       const prices = await findPrices(snapshot, query)

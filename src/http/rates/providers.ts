@@ -19,21 +19,19 @@ const ProviderOut = titledObject('Provider', {
   terms: v.optional(v.nullable(withDescription(v.string(), 'The page of its terms, with details=true'))),
 })
 
-export function providersEndpoints(deps: StoredDeps): AnyEndpoint[] {
-  return [
-    storedEndpoint(deps, {
-      path: '/api/v1/providers',
-      about: 'The institutions whose rates this server holds.',
-      query: v.object({
-        only_enabled: v.optional(booleanParam('Only those that are enabled'), 'false'),
-        details: v.optional(booleanParam('Whether attribution and terms are shown too'), 'false'),
-      }),
-      answer: v.array(ProviderOut),
-      effective: ({ only_enabled, details }) => ({ onlyEnabled: only_enabled, details }),
-      find: (snapshot, { onlyEnabled }) => listProviders(snapshot, onlyEnabled),
-      forms: [jsonForm(encodeProviders)],
+export function providersEndpoint(deps: StoredDeps): AnyEndpoint {
+  return storedEndpoint(deps, {
+    path: '/api/v1/providers',
+    about: 'The institutions whose rates this server holds.',
+    query: v.object({
+      only_enabled: v.optional(booleanParam('Only those that are enabled'), 'false'),
+      details: v.optional(booleanParam('Whether attribution and terms are shown too'), 'false'),
     }),
-  ]
+    answer: v.array(ProviderOut),
+    effective: ({ only_enabled, details }) => ({ onlyEnabled: only_enabled, details }),
+    find: (snapshot, { onlyEnabled }) => listProviders(snapshot, onlyEnabled),
+    forms: [jsonForm(encodeProviders)],
+  })
 }
 
 function encodeProviders(rows: readonly ProviderRow[], { details }: { details: boolean }): string {

@@ -24,10 +24,10 @@ import { createHistoryEncoder } from './history-encoder.ts'
 import { indicatorEndpoints } from './indicators.ts'
 import { pairHistoryEndpoints } from './pair-history.ts'
 import { pricesEndpoints } from './prices.ts'
-import { providersEndpoints } from './providers.ts'
+import { providersEndpoint } from './providers.ts'
 import { ratesEndpoints } from './rates.ts'
 import { revisionsEndpoint } from './revisions.ts'
-import { schedulerEndpoints, syncRunsEndpoints } from './scheduler.ts'
+import { schedulerEndpoint, syncRunsEndpoint } from './scheduler.ts'
 import { seriesEndpoints } from './series.ts'
 import { statementEndpoint } from './statement.ts'
 
@@ -61,7 +61,7 @@ export function ratesApi(deps: RatesDeps): { api: Api; caches: () => Record<stri
     guard: ageGuard(deps.database),
     credentials: keyCredentials(deps.keyring, deps.findSession, deps.admitOpenPage),
     endpoints: [
-      ...providersEndpoints(storedDeps),
+      providersEndpoint(storedDeps),
       ...seriesEndpoints(storedDeps, histories),
       ...ratesEndpoints(storedDeps),
       ...convertEndpoints(storedDeps),
@@ -73,8 +73,8 @@ export function ratesApi(deps: RatesDeps): { api: Api; caches: () => Record<stri
       revisionsEndpoint(db),
       ...indicatorEndpoints({ ...indicators, answers: createAnswerCache(), urlCache: undefined, clock, db }),
       ...indicatorExportEndpoints(db),
-      ...syncRunsEndpoints(db),
-      ...schedulerEndpoints({ db, scheduler, backups }),
+      syncRunsEndpoint(db),
+      schedulerEndpoint(db, scheduler, backups),
     ],
   }
   const caches = () => ({

@@ -25,34 +25,28 @@ const SchedulerOut = titledObject('Scheduler', {
   ),
 })
 
-export function schedulerEndpoints({
-  db,
-  scheduler,
-  backups,
-}: {
-  db: ReadDb
-  scheduler: Schedulers
-  backups: NightlyBackup | undefined
-}): AnyEndpoint[] {
-  return [
-    get({
-      path: '/api/v1/scheduler',
-      about: 'Whether the embedded scheduler is active, and when its tasks run.',
-      tag: 'Server',
-      answer: SchedulerOut,
-      async handle() {
-        const state = await scheduler.state()
-        const syncs = []
-        for (const task of await scheduler.tasks()) syncs.push(await syncTask(db, task, syncs.length === 0))
-        return freshReply({
-          enabled: state !== 'disabled',
-          running: state === 'running',
-          timezone: TIME_ZONE,
-          tasks: [...syncs, ...(backups ? [backupTask(backups.status())] : [])],
-        })
-      },
-    }),
-  ]
+export function schedulerEndpoint(
+  db: ReadDb,
+  scheduler: Schedulers,
+  backups: NightlyBackup | undefined,
+): AnyEndpoint {
+  return get({
+    path: '/api/v1/scheduler',
+    about: 'Whether the embedded scheduler is active, and when its tasks run.',
+    tag: 'Server',
+    answer: SchedulerOut,
+    async handle() {
+      const state = await scheduler.state()
+      const syncs = []
+      for (const task of await scheduler.tasks()) syncs.push(await syncTask(db, task, syncs.length === 0))
+      return freshReply({
+        enabled: state !== 'disabled',
+        running: state === 'running',
+        timezone: TIME_ZONE,
+        tasks: [...syncs, ...(backups ? [backupTask(backups.status())] : [])],
+      })
+    },
+  })
 }
 
 /** The first provider's is the contract's task `sync`; those of others are named by their code. */
@@ -78,17 +72,15 @@ function backupTask({ schedule, nextRun, lastRun, lastStatus }: ReturnType<Night
   }
 }
 
-export function syncRunsEndpoints(db: ReadDb): AnyEndpoint[] {
-  return [
-    get({
-      path: '/api/v1/sync/runs',
-      about: 'The newest first: the requested range, the stored values and the error of each run.',
-      tag: 'Server',
-      query: v.object({ provider: v.optional(ProviderParam), limit: v.optional(LimitParam, '20') }),
-      answer: v.array(SyncRunOut),
-      async handle({ query }) {
-        return freshReply(await selectRuns(db, { providerCode: query.provider, limit: query.limit }))
-      },
-    }),
-  ]
+export function syncRunsEndpoint(db: ReadDb): AnyEndpoint {
+  return get({
+    path: '/api/v1/sync/runs',
+    about: 'The newest first: the requested range, the stored values and the error of each run.',
+    tag: 'Server',
+    query: v.object({ provider: v.optional(ProviderParam), limit: v.optional(LimitParam, '20') }),
+    answer: v.array(SyncRunOut),
+    async handle({ query }) {
+      return freshReply(await selectRuns(db, { providerCode: query.provider, limit: query.limit }))
+    },
+  })
 }

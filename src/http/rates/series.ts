@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { historyRange, listSeries, seriesHistory } from '../../domain/rates/queries.ts'
+import { listSeries, seriesHistory } from '../../domain/rates/queries.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
 import { jsonForm } from '../endpoint/answers/forms.ts'
 import {
@@ -14,16 +14,9 @@ import {
   withDescription,
 } from '../endpoint/answers/shapes.ts'
 import type { AnyEndpoint } from '../endpoint/endpoint.ts'
-import {
-  AsOfParam,
-  booleanParam,
-  CurrencyParam,
-  dateParam,
-  idParam,
-  ProviderParam,
-  reversedRange,
-} from '../endpoint/params.ts'
+import { AsOfParam, booleanParam, CurrencyParam, idParam, ProviderParam } from '../endpoint/params.ts'
 import { type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
+import { HISTORY_RANGE, requireRange } from '../figures/history-range.ts'
 import { HolesOut, holesHeaders } from '../figures/holes.ts'
 import { type HistoryEncoder, listPoints } from './history-encoder.ts'
 import { tableEndpoints } from './table-endpoints.ts'
@@ -85,17 +78,14 @@ export function seriesEndpoints(deps: StoredDeps, histories: HistoryEncoder): An
         about: 'The values of the days that have one, both ends included, oldest first.',
         params: v.object({ series_id: idParam('A series, by its id in /api/v1/series') }),
         query: v.object({
-          from: v.optional(dateParam('The first day; without it 90 days before the last')),
-          to: v.optional(dateParam('The last day; without it today, in Costa Rica')),
+          ...HISTORY_RANGE,
           as_of: v.optional(AsOfParam),
         }),
         sends: ['X-Holes'],
         answer: SeriesHistoryOut,
         notFound: 'No such series',
         effective({ series_id, from, to, as_of }, localDay) {
-          const range = historyRange({ from, to }, localDay(as_of))
-          if (!range) throw reversedRange(from ?? '')
-          return { seriesId: series_id, ...range, as_of }
+          return { seriesId: series_id, ...requireRange({ from, to }, localDay(as_of)), as_of }
         },
         find: seriesHistory,
         forms: [jsonForm(histories.encode)],

@@ -9,13 +9,14 @@ import {
   type RangeQuery,
 } from '../../../domain/rates/history/pair-history.ts'
 import { findPeriod } from '../../../domain/rates/history/periods.ts'
-import { historyRange, requireSeries } from '../../../domain/rates/queries.ts'
+import { requireSeries } from '../../../domain/rates/queries.ts'
 import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
 import type { RateType } from '../../../providers/provider.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { addDays, currentDay, dayNumber, earliest, type IsoDate, isoDate } from '../../../values/dates.ts'
 import type { Interval } from '../../../values/intervals.ts'
-import { EveryParam, reversedRange, SingleStatParam } from '../../endpoint/params.ts'
+import { EveryParam, SingleStatParam } from '../../endpoint/params.ts'
+import { requireRange } from '../../figures/history-range.ts'
 import { fitRows, pluralize } from '../protocol/answers.ts'
 import { type Tool, tool } from '../protocol/tool.ts'
 import {
@@ -43,9 +44,7 @@ type HistoryRange = RangeQuery & { to: IsoDate }
 export function historyTools({ cache, clock }: RateToolDeps): Tool[] {
   const parseRange = (snapshot: RateSnapshot, input: v.InferOutput<typeof RangeInput>): HistoryRange => {
     const today = currentDay(clock)
-    const range = historyRange(input, today)
-    if (!range) throw reversedRange(input.from ?? '')
-    return { ...findPair(snapshot, input), ...range, today }
+    return { ...findPair(snapshot, input), ...requireRange(input, today), today }
   }
   return [
     tool({

@@ -10,17 +10,11 @@ import {
 } from '../../../domain/indicators/indicator-queries.ts'
 import type { IndicatorReader, IndicatorSnapshot } from '../../../domain/indicators/reader.ts'
 import { columnValue } from '../../../domain/rates/column.ts'
-import { historyRange } from '../../../domain/rates/queries.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { addDays, type Clock, currentDay, isoDate } from '../../../values/dates.ts'
 import { withDescription } from '../../endpoint/answers/shapes.ts'
-import {
-  dateParam,
-  EntityParam,
-  IndicatorKindParam,
-  IndicatorParam,
-  reversedRange,
-} from '../../endpoint/params.ts'
+import { dateParam, EntityParam, IndicatorKindParam, IndicatorParam } from '../../endpoint/params.ts'
+import { requireRange } from '../../figures/history-range.ts'
 import { fitRows, pluralize } from '../protocol/answers.ts'
 import { type Tool, tool } from '../protocol/tool.ts'
 import {
@@ -121,8 +115,7 @@ async function indicatorRange(
   { code, from, to }: { code: string; from?: string | undefined; to?: string | undefined },
   clock: Clock,
 ) {
-  const range = historyRange({ from, to }, currentDay(clock))
-  if (!range) throw reversedRange(from ?? '')
+  const range = requireRange({ from, to }, currentDay(clock))
   const history = await cache.read((present) => indicatorHistory(present, { code, ...range }))
   const { indicator, column, first, end } = history
   const points: { date: string; value: string }[] = []
