@@ -8,16 +8,16 @@ import { raiseRevision } from '../../store/meta.ts'
 import { takeInstant } from '../../store/rates/change-log.ts'
 import { replaceCoverage } from '../../store/rates/coverage.ts'
 import { openRateWriter, type RateWriter } from '../../store/rates/rate-writer.ts'
-import { type StoredRate, selectRates } from '../../store/rates/rates.ts'
+import { selectRates } from '../../store/rates/rates.ts'
 import { insertSeries, type SeriesRow, selectProviderSeries } from '../../store/rates/series.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import { earliest, latest } from '../../values/dates.ts'
 import { isCanonicalDecimal } from '../../values/decimal.ts'
-import { addInterval, type Interval } from '../../values/intervals.ts'
+import { addInterval } from '../../values/intervals.ts'
 import type { Problem } from '../problems.ts'
 import { recordNewDays } from '../publication.ts'
 import { catalogueEntry, enabledSeries, type RunState, seriesCurrency } from '../state.ts'
-import { type AcceptedRate, type Changes, isQuotedInversely, validateRows } from './accept.ts'
+import { type AcceptedRate, isQuotedInversely, validateRows } from './accept.ts'
 import { COVERAGE_KINDS, type Coverages, extendCoverage, reduceCoverage } from './answer-coverage.ts'
 import { countEmptyDays } from './empty-days.ts'
 import { answersSeries, fetchWindow, type Reading, type Unsynchronized } from './fetch-window.ts'
@@ -148,9 +148,10 @@ function applyResult(state: RunState, window: Window, result: StoredReading): vo
   state.series = result.series
   for (const id of result.answered) state.answered.set(id, addInterval(state.answered.get(id) ?? [], window))
   applyCoverage(state, result.covered)
-  for (const [id, { from, to }] of result.values) {
-    state.firstValues.set(id, earliest(from, state.firstValues.get(id) ?? from))
-    state.newestValues.set(id, latest(to, state.newestValues.get(id) ?? to))
+  for (const { code, day } of result.accepted) {
+    const id = result.idByCode.get(code) ?? 0
+    state.firstValues.set(id, earliest(day, state.firstValues.get(id) ?? day))
+    state.newestValues.set(id, latest(day, state.newestValues.get(id) ?? day))
   }
   for (const [id, days] of result.withheldDays) {
     const others = (state.withheldDays.get(id) ?? []).filter((day) => day < window.from || day > window.to)
@@ -179,9 +180,7 @@ async function storeReading(
 ) {
   const { indicator, answer } = reading
   const hasNewSeries =
-    indicator === undefined
-      ? await insertListedSeries(trx, state, group, answer.listed, now.getTime())
-      : false
+    indicator === undefined && (await insertListedSeries(trx, state, group, answer.listed, now.getTime()))
   const series = hasNewSeries ? await selectProviderSeries(trx, state.providerId) : state.series
   const requested = requestedSeries({ ...state, series }, group, indicator)
   const problems: Problem[] = []
@@ -203,11 +202,8 @@ async function storeReading(
     problems.push({ message, failure })
   }
 
-  const refused = findInverselyQuoted(state, requested, validated.accepted)
-  for (const { currency, value } of refused.values()) {
-    const message = `${group.name}: ${currency} seems to be quoted the other way round (${value}), not stored`
-    problems.push({ message })
-  }
+  const refused = refuseInverseQuotes(state, group, requested, validated.accepted)
+  problems.push(...refused.values().map((message) => ({ message })))
   const storable = requested.filter(({ id }) => !refused.has(id))
   const idByCode = new Map(storable.map((one) => [one.external_code, one.id]))
   const answered = { reading, window, validated, series: storable, name: indicator ?? group.name }
@@ -222,7 +218,11 @@ async function storeReading(
   await writer.store(changes.writes, before, now.getTime())
   const replacement = { replaced_at: now.toISOString(), run_id: state.runId }
   await recordNewDays(trx, state, changes.writes, before)
-  problems.push(...jumpProblems(state, group, { requested, stored: soundRates, writes: changes.writes }))
+  if (state.provider.isOptional && changes.writes.length > 0) {
+    const names = new Map(requested.map((one) => [one.id, `${one.base_currency}/${one.quote_currency}`]))
+    const jumps = findJumps(soundRates, changes.writes)
+    problems.push(...describeJumps(group.name, jumps, names).map((message) => ({ message })))
+  }
   await writer.insertRevisions(changes.revisions.map((one) => ({ ...one, ...replacement })))
 
   const emptyDays = await countEmptyDays(trx, state, group, { ...answered, stored: before })
@@ -237,7 +237,7 @@ async function storeReading(
     refused: refused.keys(),
     // Series that the answer covers, with or without values.
     answered: [...idByCode].filter(([code]) => answersSeries(reading, code)).map(([, id]) => id),
-    values: valueDays(accepted, idByCode),
+    ...{ accepted, idByCode },
     unconfirmed: unconfirmedYears(accepted, idByCode, { before, writes: changes.writes }),
     withheldDays: withholding.newDays,
     problems,
@@ -246,37 +246,9 @@ async function storeReading(
   }
 }
 
-/** Names new values of an optional provider that are far from the ones before them. */
-function jumpProblems(
-  { provider }: RunState,
-  group: SeriesGroup,
-  chunk: { requested: readonly SeriesRow[]; stored: readonly StoredRate[]; writes: Changes['writes'] },
-): Problem[] {
-  const { requested, stored, writes } = chunk
-  if (!provider.isOptional || writes.length === 0) return []
-  const names = new Map(requested.map((one) => [one.id, `${one.base_currency}/${one.quote_currency}`]))
-  const jumps = findJumps(stored, writes)
-  return describeJumps(group.name, jumps, names).map((message) => ({ message }))
-}
-
 /** Returns a copy of a group with one of its series. */
 export function narrowGroup(group: SeriesGroup, indicator: string): SeriesGroup {
   return { ...group, indicators: [indicator] }
-}
-
-function valueDays(
-  accepted: readonly AcceptedRate[],
-  idByCode: ReadonlyMap<string, number>,
-): Map<number, Interval> {
-  const days = new Map<number, Interval>()
-  for (const { code, day } of accepted) {
-    const id = idByCode.get(code)
-    if (id === undefined) continue
-    const range = days.getOrInsertComputed(id, () => ({ from: day, to: day }))
-    if (day < range.from) range.from = day
-    if (day > range.to) range.to = day
-  }
-  return days
 }
 
 /** Inserts series without a known code, when the answer lists them by name. */
@@ -299,13 +271,14 @@ async function insertListedSeries(
   return isInserted
 }
 
-/** Finds new series whose first answer is quoted in the other direction. */
-function findInverselyQuoted(
+/** Returns messages about new series whose first answer is quoted in the other direction, by id. */
+function refuseInverseQuotes(
   state: RunState,
+  group: SeriesGroup,
   requested: readonly SeriesRow[],
   accepted: readonly AcceptedRate[],
-) {
-  const refused = new Map<number, { currency: string; value: string }>()
+): Map<number, string> {
+  const refused = new Map<number, string>()
   for (const one of requested) {
     if (state.firstValues.has(one.id)) continue
     let newest: AcceptedRate | undefined
@@ -313,7 +286,8 @@ function findInverselyQuoted(
       if (rate.code === one.external_code && (!newest || rate.day > newest.day)) newest = rate
     }
     if (newest && isQuotedInversely(newest.value, catalogueEntry(state.provider, one)?.plausibleRange)) {
-      refused.set(one.id, { currency: seriesCurrency(state.provider, one), value: newest.value })
+      const quote = `${seriesCurrency(state.provider, one)} seems to be quoted the other way round (${newest.value})`
+      refused.set(one.id, `${group.name}: ${quote}, not stored`)
     }
   }
   return refused
