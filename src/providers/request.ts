@@ -49,15 +49,7 @@ export type Requester = {
 }
 
 /** The source rejects the credentials: a retry with the same ones is pointless. */
-export class RefusedFailure extends FetchFailure {
-  readonly status: number
-
-  constructor(message: string, status: number) {
-    super(message, { code: 'http_status', status })
-    this.name = 'RefusedFailure'
-    this.status = status
-  }
-}
+export class RefusedFailure extends FetchFailure {}
 
 const BACKOFF_MS = [2000, 4000, 8000] // upstream 1: at most 3 retries
 const LONGEST_WAIT_MS = 120_000
@@ -243,7 +235,7 @@ function statusFailure(
   // No retry and no wait: the source works, and other days can be requested at once.
   if (days) return { failure: new UnsynchronizedFailure(message, days), canRetry: false }
   if (status === 401 || status === 403 || status === 404) {
-    return { failure: new RefusedFailure(message, status), canRetry: false }
+    return { failure: new RefusedFailure(message, fact), canRetry: false }
   }
   if (!RETRY_STATUSES.includes(status)) return { failure: new FetchFailure(message, fact), canRetry: false }
   const waitMs = retryDelay(response.headers)

@@ -72,8 +72,9 @@ export function openBccrConnection(
           return await readPublic(requester, { url, token, seriesName }, request)
         } catch (error) {
           if (!(error instanceof RefusedFailure)) throw error
-          const why = error.status === 403 ? ', perhaps for the program or its address' : ''
-          dropToken(`was refused (HTTP ${error.status})${why}`, true)
+          const { status } = error.fact
+          const why = status === 403 ? ', perhaps for the program or its address' : ''
+          dropToken(`was refused (HTTP ${status})${why}`, true)
           return readSite(request)
         }
       },

@@ -67,7 +67,7 @@ export function createSiteReader(requester: Requester, url: string): SiteReader 
     if (cachedPage) return cachedPage
     pages.delete(key)
     const fresh = await fetchPage(table, until).catch((error: unknown) => {
-      if (!(error instanceof RefusedFailure) || error.status === 404) throw error
+      if (!(error instanceof RefusedFailure) || error.fact.status === 404) throw error
       csrf = undefined
       return fetchPage(table, until)
     })

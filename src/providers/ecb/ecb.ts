@@ -70,7 +70,7 @@ export const ecb: Provider = {
           try {
             return await readKey(CURRENCY_CODES.join('+'), window)
           } catch (error) {
-            if (!(error instanceof RefusedFailure) || error.status !== 404) throw error
+            if (!(error instanceof RefusedFailure) || error.fact.status !== 404) throw error
             const answer = await readKey('', window)
             isListRefused = true
             return answer
