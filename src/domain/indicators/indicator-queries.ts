@@ -4,10 +4,8 @@ import type { IndicatorKind } from '../../providers/provider.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { IsoDate } from '../../values/dates.ts'
 import { foldAccents } from '../../values/folded-text.ts'
-import type { Interval } from '../../values/intervals.ts'
-import type { Column } from '../rates/column.ts'
 import { findHoles } from '../rates/holes.ts'
-import { dayHoleError } from '../rates/queries.ts'
+import { type ColumnHistory, dayHoleError } from '../rates/queries.ts'
 import { dayHole, knownRateOn, pointRange } from '../rates/rates.ts'
 import type { DescribedIndicator } from './catalogue.ts'
 import type { IndicatorSnapshot } from './reader.ts'
@@ -24,16 +22,7 @@ export type IndicatorWithValue = DescribedIndicator & { newest_value?: string | 
 /** Last value on or before a day. */
 export type IndicatorLatest = { indicator: DescribedIndicator; value_date: IsoDate; value: string }
 
-/** Values of a column from index `first` to before `end`. */
-export type IndicatorHistory = {
-  indicator: DescribedIndicator
-  from: IsoDate
-  to: IsoDate
-  column: Column
-  first: number
-  end: number
-  holes: readonly Interval[] | null
-}
+export type IndicatorHistory = ColumnHistory & { indicator: DescribedIndicator }
 
 /** Counter rates of an entity. The days of both sides may differ; a side without a value is null. */
 export type CounterRates = {

@@ -25,6 +25,7 @@ import { withoutDays } from '../rates/covered-days.ts'
 import { rejectGap } from '../rates/history/past.ts'
 import { pastColumn, undoCoverage } from '../rates/history/past-column.ts'
 import type { SeriesDays } from '../rates/holes.ts'
+import { isOutdated, outdatedError } from '../rates/loaded-columns.ts'
 import { parseColumn } from '../rates/parsed-column.ts'
 import { type DescribedIndicator, describeIndicators } from './catalogue.ts'
 
@@ -61,7 +62,6 @@ type IndicatorOrigin = { code: string; load: Provider['indicators'] }
 
 const COLUMN_BYTES = 4 * 1024 * 1024
 const MOST_TRIES = 3 // a run stores a window each second
-const OUTDATED = Symbol('the indicators have changed since the snapshot was taken')
 const NOTHING: IndicatorSnapshot = {
   ...{
     epoch: '',
@@ -72,7 +72,7 @@ const NOTHING: IndicatorSnapshot = {
     newestValues: new Map(),
     named: [],
   },
-  days: () => Promise.reject(changedError()),
+  days: () => Promise.reject(outdatedError('indicators')),
 }
 
 /** Returns the provider that has indicators. */
@@ -97,7 +97,7 @@ export function createIndicatorReader(db: ReadDb, origin: IndicatorOrigin): Indi
           try {
             return await query(await refresh())
           } catch (error) {
-            if (!(error instanceof AppError) || error.cause !== OUTDATED || tries === MOST_TRIES) throw error
+            if (!isOutdated(error) || tries === MOST_TRIES) throw error
           }
         }
       },
@@ -152,7 +152,7 @@ async function readDays(
   { epoch, revision }: IndicatorVersion,
 ): Promise<SeriesDays> {
   const version = await selectIndicatorVersion(trx)
-  if (version.epoch !== epoch || version.revision !== revision) throw changedError()
+  if (version.epoch !== epoch || version.revision !== revision) throw outdatedError('indicators')
   const rows = await selectAllIndicatorValues(trx, code)
   const covered = toCoveredDays((await selectIndicatorCoverage(trx, code)).get(code) ?? [])
   const lines = rows.map(({ value_date, value }) => value_date + value).join('\n')
@@ -196,8 +196,4 @@ function rejectEarlier(now: IndicatorSnapshot, code: string, instant: number): v
 
 function changeLogStart({ changeLogStarts }: IndicatorSnapshot, code: string): number {
   return changeLogStarts.get(code) ?? 0
-}
-
-function changedError(): AppError {
-  return new AppError('busy', 'The indicators are being changed: try again in a moment', { cause: OUTDATED })
 }

@@ -127,8 +127,8 @@ function loadedColumn(column: Column, revision: number): LoadedColumn {
 }
 
 /** Error of a snapshot whose columns can no longer be read; RateCache.read() repeats the query on the next one. */
-export function outdatedError(): AppError {
-  return new AppError('busy', 'The rates are being changed: try again in a moment', { cause: OUTDATED })
+export function outdatedError(data: 'rates' | 'indicators' = 'rates'): AppError {
+  return new AppError('busy', `The ${data} are being changed: try again in a moment`, { cause: OUTDATED })
 }
 
 export function isOutdated(error: unknown): boolean {

@@ -34,10 +34,8 @@ export type SeriesRate = { provider: string; series: SeriesRow; point: RatePoint
 /** Values of a day, by id, and the ids of series without one because days were not synchronized. */
 export type RatesOfDay = { rates: SeriesRate[]; leftOut: number[] }
 
-/** Values of a series: those of its column from index `first` to before `end`. */
-export type SeriesHistory = {
-  provider: string
-  series: SeriesRow
+/** Values of a range: those of a column from index `first` to before `end`. */
+export type ColumnHistory = {
   from: IsoDate
   to: IsoDate
   column: Column
@@ -46,6 +44,8 @@ export type SeriesHistory = {
   /** Days of the range that were not synchronized; null: coverage is not recorded. */
   holes: readonly Interval[] | null
 }
+
+export type SeriesHistory = ColumnHistory & { provider: string; series: SeriesRow }
 
 const HISTORY_DAYS = 90
 
