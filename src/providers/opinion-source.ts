@@ -8,6 +8,7 @@ import { canonicalNumber } from '../values/decimal.ts'
 import { isJsonObject } from '../values/json-object.ts'
 import { excerpt, parseSourceJson, scalarText } from './json.ts'
 import { FetchFailure, type OpinionSide } from './provider.ts'
+import { readWhole } from './request.ts'
 
 /** `rates`: sides of the dollar. `local`: a cambista answered. `busy`: HTTP 429. `none`: no opinion, with the reason. */
 export type Opinion =
@@ -51,7 +52,7 @@ export async function fetchOpinion(
       if (isLocal) return { kind: 'local' }
       return status === 429 ? { kind: 'busy' } : { kind: 'none', reason: statusReason(status, headers) }
     }
-    return { kind: 'rates', sides: readSides(await readOpinionBody(response)) }
+    return { kind: 'rates', sides: readSides(await readWhole(response, BODY_LIMIT)) }
   } catch (error) {
     signal.throwIfAborted()
     const isLate = error instanceof Error && error.name === 'TimeoutError'
@@ -65,16 +66,6 @@ function statusReason(status: number, headers: Headers): string {
   return target === ''
     ? `HTTP ${status}`
     : `HTTP ${status}, a redirect to "${target}", which is never followed`
-}
-
-async function readOpinionBody(response: Response): Promise<string> {
-  let text = ''
-  const decoder = new TextDecoder()
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk, { stream: true })
-    if (text.length > BODY_LIMIT) throw new FetchFailure(`the answer is larger than ${BODY_LIMIT} bytes`)
-  }
-  return text + decoder.decode()
 }
 
 /**

@@ -282,7 +282,8 @@ function httpDate(date: string | null): number {
   return date?.endsWith(' GMT') ? Date.parse(date) : Number.NaN
 }
 
-async function readWhole(response: Response, limit: number): Promise<string> {
+/** Reads a body. @throws FetchFailure for one of more than `limit` bytes */
+export async function readWhole(response: Response, limit: number): Promise<string> {
   let text = ''
   let size = 0
   const decoder = new TextDecoder()
