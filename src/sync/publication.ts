@@ -41,67 +41,40 @@ export function finishRun(
   end: RunEnd,
   { reportFailure, lock }: { reportFailure: boolean; lock: Lock | undefined },
 ): Promise<SyncRunRow> {
+  const at = end.finished_at
   const work = async (trx: WriteDb) => {
     const run = await closeRun(trx, runId, end)
-    await queueDaysEvent(trx, provider, run, end.finished_at)
-    await queueCorrectionsEvent(trx, provider, run, end.finished_at)
-    if (reportFailure) await queueFailureEvent(trx, provider, run, end.finished_at)
+    const about = { provider: provider.code, run_id: run.id }
+    const days = await takeWholeDays(trx, provider, run)
+    if (days.length > 0) {
+      const range = { from: days[0], to: days.at(-1), days: days.slice(-MAX_DAYS) }
+      await queueEvent(trx, 'rates.published', at, { ...about, ...range })
+    }
+    const { corrections, count } = await takeCorrections(trx, run.provider_id, MAX_CORRECTIONS)
+    if (count > 0) await queueEvent(trx, 'rates.corrected', at, { ...about, count, corrections })
+    if (reportFailure && (await isNewFailure(trx, provider, run, at))) {
+      const { trigger, started_at } = run
+      await queueEvent(trx, 'sync.failed', at, { ...about, trigger, started_at })
+    }
     return run
   }
   return atomically(db, work, lock)
 }
 
-async function queueDaysEvent(trx: WriteDb, provider: Provider, run: SyncRunRow, at: string): Promise<void> {
+/** Takes the recorded days on which each enabled side of the benchmark has a value. */
+async function takeWholeDays(trx: WriteDb, provider: Provider, run: SyncRunRow): Promise<IsoDate[]> {
   const series = await selectProviderSeries(trx, run.provider_id)
   const sides = series.filter((one) => one.enabled && isBenchmark(provider, one)).map(({ id }) => id)
   const days = sides.length > 0 ? await selectWholeHookDays(trx, run.provider_id, sides) : []
   await deleteHookDays(trx, run.provider_id) // a day with one side is recorded again with its other side
-  const [from] = days
-  if (from === undefined) return
-  await queueEvent(trx, 'rates.published', at, {
-    provider: provider.code,
-    run_id: run.id,
-    from,
-    to: days.at(-1),
-    days: days.slice(-MAX_DAYS),
-  })
+  return days
 }
 
-async function queueCorrectionsEvent(
-  trx: WriteDb,
-  provider: Provider,
-  run: SyncRunRow,
-  at: string,
-): Promise<void> {
-  const { corrections, count } = await takeCorrections(trx, run.provider_id, MAX_CORRECTIONS)
-  if (count === 0) return
-  await queueEvent(trx, 'rates.corrected', at, {
-    provider: provider.code,
-    run_id: run.id,
-    count,
-    corrections,
-  })
-}
-
-/**
- * Queues `sync.failed` for the first failure and once on each further day. A failed sync is retried every few
- * minutes.
- */
-async function queueFailureEvent(
-  trx: WriteDb,
-  provider: Provider,
-  run: SyncRunRow,
-  at: string,
-): Promise<void> {
-  if (run.status !== 'error') return
+/** Returns true for the first failure and once on each further day. A failed sync is retried every few minutes. */
+async function isNewFailure(trx: WriteDb, provider: Provider, run: SyncRunRow, at: string): Promise<boolean> {
+  if (run.status !== 'error') return false
   const before = await findPreviousRun(trx, run)
-  if (before?.status === 'error' && localDay(before.finished_at, provider) === localDay(at, provider)) return
-  await queueEvent(trx, 'sync.failed', at, {
-    provider: provider.code,
-    run_id: run.id,
-    trigger: run.trigger,
-    started_at: run.started_at,
-  })
+  return before?.status !== 'error' || localDay(before.finished_at, provider) !== localDay(at, provider)
 }
 
 function localDay(instant: string | null, { timeZone }: Provider): IsoDate {
