@@ -53,7 +53,7 @@ test('a snapshot has all columns, and answers when the database is gone', async 
   await writer.close()
   const snapshot = other.snapshot()
   assert.deepEqual(JSON.parse(snapshotText(snapshot)).values.slice(0, 4), ['505.5', '505.5', '600', null])
-  assert.deepEqual(await snapshot.countRates(), { all: 3, rounded: 0, roundedSeries: new Set() })
+  assert.deepEqual(await snapshot.countRates(), { all: 3, rounded: 0, roundedSeries: new Map() })
 })
 
 test('`createExportReader` reads export data ahead, and again after each change', async (t) => {

@@ -28,14 +28,14 @@ export type LoadedColumns = Map<number, LoadedColumn>
 
 /** Counts the values of the columns; undefined: some are not loaded. */
 export function countLoaded(series: readonly SeriesRow[], loaded: LoadedColumns): RateCounts | undefined {
-  const sum = { all: 0, rounded: 0, roundedSeries: new Set<number>() }
+  const sum = { all: 0, rounded: 0, roundedSeries: new Map<number, number>() }
   for (const { id } of series) {
     const { column } = loaded.get(id) ?? {}
     if (!column) return undefined
     const rounded = column.rounded?.reduce((count, decimals) => count + Number(decimals !== EXACT), 0) ?? 0
     sum.all += column.days.length
     sum.rounded += rounded
-    if (rounded > 0) sum.roundedSeries.add(id)
+    if (rounded > 0) sum.roundedSeries.set(id, rounded)
   }
   return sum
 }

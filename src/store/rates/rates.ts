@@ -8,8 +8,8 @@ import type { ReadDb, Row, WriteDb } from '../tables.ts'
 
 const ROWS_AT_ONCE = 500 // some milliseconds; other queries run between two statements
 
-/** `roundedSeries`: the ids of the series that have a rounded value. */
-export type RateCounts = { all: number; rounded: number; roundedSeries: ReadonlySet<number> }
+/** `roundedSeries`: the number of rounded values of each series that has any. */
+export type RateCounts = { all: number; rounded: number; roundedSeries: ReadonlyMap<number, number> }
 
 export type StoredRate = Row<'rates'>
 
@@ -59,7 +59,7 @@ export async function selectRates(
 
 /** Counts all values and the rounded ones, series by series, so that other queries can run in between. */
 export async function countRates(db: ReadDb): Promise<RateCounts> {
-  const sum = { all: 0, rounded: 0, roundedSeries: new Set<number>() }
+  const sum = { all: 0, rounded: 0, roundedSeries: new Map<number, number>() }
   for (const { id } of await db.selectFrom('series').select('id').execute()) {
     const { all, rounded } = await db
       .selectFrom('rates')
@@ -68,20 +68,9 @@ export async function countRates(db: ReadDb): Promise<RateCounts> {
       .executeTakeFirstOrThrow()
     sum.all += all
     sum.rounded += rounded
-    if (rounded > 0) sum.roundedSeries.add(id)
+    if (rounded > 0) sum.roundedSeries.set(id, rounded)
   }
   return sum
-}
-
-/** Counts the rounded values of each series that has any. */
-export async function countRoundedRates(db: ReadDb): Promise<Map<number, number>> {
-  const rows = await db
-    .selectFrom('rates')
-    .select((of) => ['series_id', of.fn.countAll<number>().as('count')])
-    .where('rounded_to', 'is not', null)
-    .groupBy('series_id')
-    .execute()
-  return new Map(rows.map(({ series_id, count }) => [series_id, count]))
 }
 
 /** Returns whether any value of a provider is stored. */

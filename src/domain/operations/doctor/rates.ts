@@ -4,7 +4,7 @@
 import type { Provider } from '../../../providers/provider.ts'
 import { selectCoverage } from '../../../store/rates/coverage.ts'
 import { type ProviderRow, selectProviders } from '../../../store/rates/providers.ts'
-import { countRates, countRoundedRates, selectRatesOfSeries } from '../../../store/rates/rates.ts'
+import { countRates, selectRatesOfSeries } from '../../../store/rates/rates.ts'
 import { type SeriesRow, selectSeries } from '../../../store/rates/series.ts'
 import { selectLastFinishedRun } from '../../../store/rates/sync-runs.ts'
 import type { ReadDb } from '../../../store/tables.ts'
@@ -73,11 +73,11 @@ export async function examineRates(
       holes.getOrInsertComputed(key, () => ({ hole, series: [] })).series.push(one)
     }
   }
-  report.note(`${(await countRates(db)).all} rates of ${series.length} series`)
+  const { all, roundedSeries } = await countRates(db)
+  report.note(`${all} rates of ${series.length} series`)
   reportLaterDays(laterDays, tomorrow, report)
   reportHoles([...holes.values()], report)
-  const rounded = await countRoundedRates(db)
-  for (const one of entries) noteRounded(one, rounded, report)
+  for (const one of entries) noteRounded(one, roundedSeries, report)
   for (const one of entries) {
     const providerReport: Report =
       providers.length === 1
