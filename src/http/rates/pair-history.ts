@@ -10,7 +10,6 @@ import {
   type Stat,
 } from '../../domain/rates/history/pair-history.ts'
 import type { RateSnapshot } from '../../domain/rates/rate-cache.ts'
-import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { ColumnKinds } from '../endpoint/answers/csv.ts'
 import { jsonForm } from '../endpoint/answers/forms.ts'
 import {
@@ -24,17 +23,9 @@ import {
   withDescription,
 } from '../endpoint/answers/shapes.ts'
 import type { AnyEndpoint } from '../endpoint/endpoint.ts'
-import {
-  AsOfParam,
-  booleanParam,
-  CurrencyParam,
-  EveryParam,
-  ProviderParam,
-  RateTypeParam,
-  StatParam,
-} from '../endpoint/params.ts'
+import { AsOfParam, booleanParam, EveryParam, StatParam } from '../endpoint/params.ts'
 import type { StoredDeps } from '../endpoint/stored.ts'
-import { HISTORY_RANGE, requireRange } from '../figures/history-range.ts'
+import { PAIR_HISTORY, requireRange } from '../figures/history-range.ts'
 import { HolesOut, holesField, holesHeaders } from '../figures/holes.ts'
 import { type TableForm, tableEndpoints } from './table-endpoints.ts'
 
@@ -110,11 +101,7 @@ export function pairHistoryEndpoints(deps: StoredDeps): AnyEndpoint[] {
         'rounded once. A day that was not synchronized has no point. With stat=all a point has `last`, `mean`, ' +
         '`low` and `high`.',
       query: v.object({
-        base: CurrencyParam,
-        quote: CurrencyParam,
-        provider: v.optional(ProviderParam, DEFAULT_PROVIDER.code),
-        type: v.optional(RateTypeParam, 'venta'),
-        ...HISTORY_RANGE,
+        ...PAIR_HISTORY,
         every: v.optional(EveryParam, 'day'),
         stat: v.optional(StatParam, 'last'),
         as_of: v.optional(AsOfParam),

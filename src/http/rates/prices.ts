@@ -3,22 +3,15 @@
 
 import * as v from 'valibot'
 import { findPrices, type PriceFormat, priceLines } from '../../domain/rates/prices.ts'
-import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
 import { textParts } from '../endpoint/answers/text-parts.ts'
 import type { AnyEndpoint } from '../endpoint/endpoint.ts'
-import {
-  AsOfParam,
-  CurrencyParam,
-  PriceEveryParam,
-  ProviderParam,
-  RateTypeParam,
-} from '../endpoint/params.ts'
+import { AsOfParam, PriceEveryParam } from '../endpoint/params.ts'
 import { readRetryDelay } from '../endpoint/retry-delay.ts'
 import { type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
 import type { UnservedLog } from '../endpoint/unserved-log.ts'
-import { HISTORY_RANGE, requireRange } from '../figures/history-range.ts'
+import { PAIR_HISTORY, requireRange } from '../figures/history-range.ts'
 import { missingPricesDetails, TEXT_TYPE } from '../figures/rates-errors.ts'
 
 export type PricesDeps = StoredDeps & { scheduler: Pick<Schedulers, 'tasks'>; unserved: UnservedLog }
@@ -40,11 +33,7 @@ function pricesEndpoint(deps: PricesDeps, format: PriceFormat): AnyEndpoint {
       `The points of /api/v1/history as price directives of ${PROGRAMS[format]}, of one side. A range with days that ` +
       'were not synchronized is a 503 in plain text: the programs would carry a price over these days.',
     query: v.object({
-      base: CurrencyParam,
-      quote: CurrencyParam,
-      provider: v.optional(ProviderParam, DEFAULT_PROVIDER.code),
-      type: v.optional(RateTypeParam, 'venta'),
-      ...HISTORY_RANGE,
+      ...PAIR_HISTORY,
       every: v.optional(PriceEveryParam, 'day'),
       as_of: v.optional(AsOfParam),
     }),

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { exportedSeries } from '../../domain/rates/export/export-format.ts'
 import { createRevisionReader } from '../../domain/rates/history/sound-revisions.ts'
 import { type RateRevision, selectRevisionPage } from '../../store/rates/change-log.ts'
 import { selectProviders } from '../../store/rates/providers.ts'
@@ -81,11 +82,7 @@ function revisionOut(revision: RateRevision, series: SeriesRow, provider: string
   const { old_stored_at } = revision
   return {
     id: revision.id,
-    provider,
-    series_id: series.id,
-    external_code: series.external_code,
-    pair: `${series.base_currency}/${series.quote_currency}`,
-    rate_type: series.rate_type,
+    ...exportedSeries(series, provider),
     rate_date: revision.rate_date,
     kind: revision.kind,
     old_value: revision.old_value,
