@@ -61,9 +61,11 @@ export async function insertCatalogueChange(db: WriteDb, change: CatalogueChange
 export async function updateEnabled(
   db: WriteDb,
   table: 'providers' | 'series',
-  row: Pick<Row<'series'>, 'id' | 'enabled'> | undefined,
+  match: { id: number } | { code: string },
   { enabled, at }: { enabled: boolean; at: number },
 ): Promise<boolean> {
+  const query = db.selectFrom(table as 'providers').select(['id', 'enabled'])
+  const row = await query.where((of) => of.and(match)).executeTakeFirst()
   if (!row || (row.enabled === 1) === enabled) return row !== undefined
   const { id } = row
   const values = { enabled: enabled ? 1 : 0 }

@@ -37,12 +37,11 @@ export async function upsertProvider(
 }
 
 /** Enables or disables a provider. Returns whether it exists. */
-export async function updateProviderEnabled(
+export function updateProviderEnabled(
   db: WriteDb,
   code: string,
   enabled: boolean,
   at: number,
 ): Promise<boolean> {
-  const row = await db.selectFrom('providers').selectAll().where('code', '=', code).executeTakeFirst()
-  return updateEnabled(db, 'providers', row, { enabled, at })
+  return updateEnabled(db, 'providers', { code }, { enabled, at })
 }

@@ -63,12 +63,6 @@ export async function insertSeries(
 }
 
 /** Enables or disables a series. Returns whether it exists. */
-export async function updateSeriesEnabled(
-  db: WriteDb,
-  id: number,
-  enabled: boolean,
-  at: number,
-): Promise<boolean> {
-  const row = await db.selectFrom('series').select(['id', 'enabled']).where('id', '=', id).executeTakeFirst()
-  return updateEnabled(db, 'series', row, { enabled, at })
+export function updateSeriesEnabled(db: WriteDb, id: number, enabled: boolean, at: number): Promise<boolean> {
+  return updateEnabled(db, 'series', { id }, { enabled, at })
 }
