@@ -1,8 +1,8 @@
 // Problems of a run: messages for the operator, each once, and the same as codes for the page (decisions 2.17).
 
 import { FetchFailure } from '../providers/provider.ts'
-import { AppError } from '../runtime/errors.ts'
-import { storageError } from '../runtime/storage-error.ts'
+import { AppError, errorReason } from '../runtime/errors.ts'
+import { lostDatabaseError, storageError } from '../runtime/storage-error.ts'
 import type { SyncFailure } from '../store/rates/sync-runs.ts'
 
 /** A message, with its failure if that has a code of its own. */
@@ -39,6 +39,21 @@ export function createProblems(): Problems {
       failures.set(key, count === undefined ? facts : { ...facts, count: (before?.count ?? 0) + count })
     },
   }
+}
+
+/** Adds the error that ended background work, or its stop. Returns the reason; undefined: it was stopped. */
+export function addEnd(
+  problems: Problems,
+  error: unknown,
+  { of, signal }: { of: string; signal: AbortSignal },
+): string | undefined {
+  if (signal.aborted) {
+    problems.add({ message: 'stopped, goes on later', failure: { code: 'interrupted', of } }, of)
+    return undefined
+  }
+  const message = errorReason(lostDatabaseError(error))
+  problems.add({ message, failure: errorFailure(error, of) }, of)
+  return message
 }
 
 /** Returns the failure of an error; undefined: it has no code of its own. */

@@ -4,8 +4,6 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Provider, SeriesGroup, SourceConnection, Window } from '../providers/provider.ts'
-import { errorReason } from '../runtime/errors.ts'
-import { lostDatabaseError } from '../runtime/storage-error.ts'
 import { atomically, type Lock } from '../store/engine.ts'
 import { selectProviders } from '../store/rates/providers.ts'
 import { findRefinableDay, type RefinableDays } from '../store/rates/rates.ts'
@@ -29,7 +27,7 @@ import {
   latest,
 } from '../values/dates.ts'
 import { waitForSyncLock } from './lock.ts'
-import { errorFailure, type Problem } from './problems.ts'
+import { addEnd } from './problems.ts'
 import type { SyncDeps } from './run.ts'
 import {
   addNotices,
@@ -106,13 +104,8 @@ async function refineProvider(
       }
     }
   } catch (error) {
-    const cause = errorReason(lostDatabaseError(error))
-    const of = provider.code
-    const problem: Problem = request.signal.aborted
-      ? { message: 'stopped, goes on later', failure: { code: 'interrupted', of } }
-      : { message: cause, failure: errorFailure(error, of) }
-    refining.totals.problems.add(problem, of)
-    if (!request.signal.aborted) deps.log.error('refining failed', { cause })
+    const cause = addEnd(refining.totals.problems, error, { of: provider.code, signal: request.signal })
+    if (cause !== undefined) deps.log.error('refining failed', { cause })
   }
   addNotices(refining.totals.problems, connection?.notices() ?? [], provider.code)
   await closeRefineRun(deps, refining, request.signal.aborted)

@@ -4,8 +4,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unsynchronizedInWords } from '../../domain/rates/unsynchronized.ts'
 import type { Provider, ProviderSettings } from '../../providers/provider.ts'
-import { errorReason } from '../../runtime/errors.ts'
-import { lostDatabaseError } from '../../runtime/storage-error.ts'
 import { atomically, type Lock } from '../../store/engine.ts'
 import { markWaiting, updateIndicator } from '../../store/indicators/changes.ts'
 import { countEnabledIndicators, selectIndicators } from '../../store/indicators/indicators.ts'
@@ -24,7 +22,7 @@ import { selectNewestRun } from '../../store/rates/sync-runs.ts'
 import type { IndicatorTrigger, ReadDb } from '../../store/tables.ts'
 import { addDays, currentDay, earliest, endOfDay, latest } from '../../values/dates.ts'
 import { waitForSyncLock } from '../lock.ts'
-import { createProblems, errorFailure } from '../problems.ts'
+import { addEnd, createProblems } from '../problems.ts'
 import { hashToken, type SyncDeps } from '../run.ts'
 import { runProblems, runStatus } from '../run-context.ts'
 import {
@@ -93,15 +91,8 @@ export async function readIndicators(
       await atomically(db, (trx) => updateIndicator(trx, code, { history_failure: firstDay }))
     }
   } catch (error) {
-    const cause = errorReason(lostDatabaseError(error))
-    const of = provider.code
-    reading.problems.add(
-      request.signal.aborted
-        ? { message: 'stopped, goes on later', failure: { code: 'interrupted', of } }
-        : { message: cause, failure: errorFailure(error, of) },
-      of,
-    )
-    if (!request.signal.aborted) deps.log.error('reading indicators failed', { cause })
+    const cause = addEnd(reading.problems, error, { of: provider.code, signal: request.signal })
+    if (cause !== undefined) deps.log.error('reading indicators failed', { cause })
   }
   return finishIndicatorRun(reading, reading.isTokenRefused ? hashToken(settings) : null)
 }
