@@ -7,7 +7,7 @@ import type { SeriesRow } from '../../store/rates/series.ts'
 import { selectLastFinishedRun, selectNewestRun } from '../../store/rates/sync-runs.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { addDays, type Clock, currentDay, dayNumber, type IsoDate, isoDate } from '../../values/dates.ts'
-import { findGaps } from '../../values/intervals.ts'
+import { findGaps, type Interval } from '../../values/intervals.ts'
 import { activeProviders } from './active-providers.ts'
 import { type CoveredDays, coveredIntervals } from './column.ts'
 import { type BenchmarkSide, benchmarkSide, dueDay, isBenchmark, staleness } from './freshness.ts'
@@ -21,7 +21,7 @@ const SHORT_HOLE_DAYS = 31
 /** Progress of a run that reads a provider's history. */
 export type HistoryReading = { provider: string; yearsRead: number; requestsLeft: number; doneAt: Date }
 
-export type SeriesHole = { series_id: number; pair: string; rate_type: RateType; from: IsoDate; to: IsoDate }
+export type SeriesHole = Interval & { series_id: number; pair: string; rate_type: RateType }
 
 /** A reason by its code. `since`: first day that is missing or damaged. `percent`: share of the history that is stored. */
 export type ReasonCode =
@@ -106,8 +106,9 @@ export async function rateHealth(
       addReason(withCode(reason), sideCode(provider, side))
     }
     const historyStart = findHistoryStart(provider)
-    if (await isFetchingHistory(db, snapshot, entry, historyStart)) {
-      const oldestDay = oldestBenchmark(snapshot, entry)
+    const oldestDay = oldestBenchmark(snapshot, entry)
+    const isWhole = oldestDay !== undefined && oldestDay <= historyStart
+    if (sides.length > 0 && !isWhole && (await isFetchingHistory(db, row.id, historyStart))) {
       const { noun } = provider.benchmark
       const since = oldestDay === undefined ? 'no day of it is there yet' : `it is there since ${oldestDay}`
       const percent = storedPercent(oldestDay, historyStart, due)
@@ -229,20 +230,12 @@ function beginOfNewest(covered: CoveredDays): number | undefined {
 }
 
 /** True if a run for the whole history is under way or has not succeeded yet. */
-async function isFetchingHistory(
-  db: ReadDb,
-  snapshot: RateSnapshot,
-  entry: StoredProvider,
-  historyStart: IsoDate,
-): Promise<boolean> {
-  const oldestDay = oldestBenchmark(snapshot, entry)
-  if (syncedBenchmark(snapshot, entry).length === 0) return false
-  if (oldestDay !== undefined && oldestDay <= historyStart) return false
-  const run = await selectNewestRun(db, entry.row.id)
+async function isFetchingHistory(db: ReadDb, providerId: number, historyStart: IsoDate): Promise<boolean> {
+  const run = await selectNewestRun(db, providerId)
   if (!run || run.date_from === null || run.date_from > historyStart) return false
   if (run.finished_at !== null && run.status === 'ok') return false
   // Days that the source itself has not synchronized are not awaited (decisions 2.11).
-  const last = run.finished_at === null ? await selectLastFinishedRun(db, entry.row.id) : run
+  const last = run.finished_at === null ? await selectLastFinishedRun(db, providerId) : run
   const isOfHistory = last !== undefined && last.date_from !== null && last.date_from <= historyStart
   return !isOfHistory || !lacksOnlyUnsynchronizedDays(last.message, { isComplete: true })
 }

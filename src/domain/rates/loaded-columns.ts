@@ -7,7 +7,7 @@ import { selectCurrentSums } from '../../store/rates/rate-sums.ts'
 import { type RateCounts, selectColumnsOfSeries } from '../../store/rates/rates.ts'
 import { findSeriesRevision, type SeriesRow } from '../../store/rates/series.ts'
 import type { ReadDb } from '../../store/tables.ts'
-import { type Column, columnBytes, EXACT } from './column.ts'
+import { type Column, EXACT } from './column.ts'
 import { parseSummedColumn } from './parsed-column.ts'
 
 const READ_AHEAD_MS = 100 // changes must be visible within a second
@@ -19,7 +19,6 @@ type LoadedColumn = {
   /** Revision of the series. */
   revision: number
   column: Column
-  bytes: number
   /** Revision of the snapshot that used it last. */
   usedRevision: number
 }
@@ -123,7 +122,7 @@ async function readColumn(db: ReadDb, { id, revision }: SeriesRow): Promise<Load
 }
 
 function loadedColumn(column: Column, revision: number): LoadedColumn {
-  return { revision, column, bytes: columnBytes(column), usedRevision: NEVER }
+  return { revision, column, usedRevision: NEVER }
 }
 
 /** Error of a snapshot whose columns can no longer be read; RateCache.read() repeats the query on the next one. */

@@ -14,7 +14,7 @@ import { countRates, type RateCounts } from '../../store/rates/rates.ts'
 import { type SeriesRow, selectSeries } from '../../store/rates/series.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import type { IsoDate } from '../../values/dates.ts'
-import { type Column, type CoveredDays, type Damage, toCoveredDays } from './column.ts'
+import { type Column, type CoveredDays, columnBytes, type Damage, toCoveredDays } from './column.ts'
 import { withoutDays } from './covered-days.ts'
 import {
   countLoaded,
@@ -126,7 +126,7 @@ export async function openRateCache(
     },
     state() {
       let bytes = 0
-      for (const column of snapshot.loaded.values()) bytes += column.bytes
+      for (const { column } of snapshot.loaded.values()) bytes += columnBytes(column)
       return { entries: snapshot.loaded.size, bytes, ...shared.stats }
     },
   }

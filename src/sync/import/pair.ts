@@ -18,13 +18,6 @@ import { compareOrRepair } from '../windows/repairs.ts'
 import type { ImportCounts } from './import-run.ts'
 import { newSeries, type SeriesMatch } from './imported-series.ts'
 
-type SeriesComparison = {
-  id: number
-  before: readonly StoredRate[]
-  written: ReadonlySet<number>
-  replace: boolean
-}
-
 /** Imports both sides of a pair in the transaction of the caller. Without a run it stores nothing. */
 export async function importPair(
   trx: WriteDb,
@@ -43,8 +36,8 @@ export async function importPair(
     const entry = stored || options.runId === undefined ? undefined : newSeries(provider, file)
     const id = stored?.id ?? (entry && (await insertSeries(trx, providerId, entry, now.getTime())))
     const before = id ? await selectRates(trx, [id], { from: file.values[0]?.day ?? '', to: '9' }) : []
-    const comparison = { id: id || 0, before, written: writer.changedIds, replace: options.replace }
-    const { changes, kept } = await compareSeries(trx, file, comparison)
+    const storedData = { id: id || 0, before, written: writer.changedIds }
+    const { changes, kept } = await compareSeries(trx, file, storedData, options.replace)
     sum.inserted += changes.inserted
     sum.updated += changes.updated
     sum.unchanged += changes.unchanged
@@ -69,7 +62,8 @@ export async function importPair(
 async function compareSeries(
   trx: WriteDb,
   { series, values }: SeriesInFile,
-  { id, before, written, replace }: SeriesComparison,
+  { id, before, written }: { id: number; before: readonly StoredRate[]; written: ReadonlySet<number> },
+  replace: boolean,
 ): Promise<{ changes: Changes; kept: number }> {
   const code = series.external_code
   const accepted = values.map(({ day, value, rounded_to }) => ({ code, day, value, roundedTo: rounded_to }))
@@ -95,13 +89,9 @@ async function storeChanges(
   trx: WriteDb,
   { values }: SeriesInFile,
   { writes, revisions }: Changes,
-  {
-    before,
-    writer,
-    now,
-    runId,
-  }: { before: readonly StoredRate[]; writer: RateWriter; now: Date; runId: number },
+  options: { before: readonly StoredRate[]; writer: RateWriter; now: Date; runId: number },
 ): Promise<void> {
+  const { before, writer, now, runId } = options
   const [one] = writes
   const discarded = one ? await selectDiscardedDays(trx, one.series_id) : []
   const replaced = new Set([...revisions.map(({ rate_date }) => rate_date), ...discarded])
