@@ -24,11 +24,7 @@ const HTTPValidationError = titledObject('HTTPValidationError', {
 export const TEXT_TYPE = 'text/plain; charset=utf-8'
 
 /** Details of an error whose reader parses plain text: days that a list of prices lacks. */
-type MissingPrices = { missingPrices: readonly Interval[] }
-
-export function missingPricesDetails(missingPrices: readonly Interval[]): MissingPrices {
-  return { missingPrices }
-}
+export type MissingPrices = { missingPrices: readonly Interval[] }
 
 /** Lists of the rates API that an error may name. */
 const LISTS: ReadonlySet<string> = new Set(['providers', 'series', 'indicators'])

@@ -12,7 +12,7 @@ import { readRetryDelay } from '../endpoint/retry-delay.ts'
 import { type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
 import type { UnservedLog } from '../endpoint/unserved-log.ts'
 import { PAIR_HISTORY, requireRange } from '../figures/history-range.ts'
-import { missingPricesDetails, TEXT_TYPE } from '../figures/rates-errors.ts'
+import { type MissingPrices, TEXT_TYPE } from '../figures/rates-errors.ts'
 
 export type PricesDeps = StoredDeps & { scheduler: Pick<Schedulers, 'tasks'>; unserved: UnservedLog }
 
@@ -51,7 +51,7 @@ function pricesEndpoint(deps: PricesDeps, format: PriceFormat): AnyEndpoint {
         'unavailable',
         `the days from ${hole.from} to ${hole.to} have not been synchronized`,
         {
-          details: missingPricesDetails(prices.holes),
+          details: { missingPrices: prices.holes } satisfies MissingPrices,
           isLogged: true,
           retryAfter: await readRetryDelay(deps.scheduler, query.provider, deps.clock),
         },

@@ -69,7 +69,7 @@ export function openBccrConnection(
       async read(request) {
         if (token === undefined) return readSite(request)
         try {
-          return await readPublic(requester, { url, token, seriesName }, request)
+          return await readPublic(requester, { url, token }, request)
         } catch (error) {
           if (!(error instanceof RefusedFailure)) throw error
           const { status } = error.fact
@@ -80,8 +80,4 @@ export function openBccrConnection(
       },
     }
   })
-}
-
-function seriesName(code: string): string {
-  return bccrCatalogue.find((series) => series.externalCode === code)?.name ?? code
 }

@@ -12,6 +12,7 @@ import {
 } from '../provider.ts'
 import { type AnswerDays, readDay, readPublishedValues } from '../published-value.ts'
 import type { Requester, SourceRequest } from '../request.ts'
+import { bccrCatalogue } from './catalogue.ts'
 
 // A year of an indicator is known to work; a table contains 45 of them (upstream 1).
 const EXACT_DECIMALS = 8 // the bank writes them in every value
@@ -22,7 +23,7 @@ const UNSYNCHRONIZED = /\bdel (\d{4}-\d{2}-\d{2}) al (\d{4}-\d{2}-\d{2}) no se h
 /** Reads a window in as many requests as the source requires, oldest days first. */
 export async function readPublic(
   requester: Requester,
-  source: { url: string; token: string; seriesName: (code: string) => string },
+  source: { url: string; token: string },
   request: FetchRequest,
 ): Promise<SourceAnswer> {
   const { indicator } = request
@@ -38,7 +39,8 @@ export async function readPublic(
     })
     // Nothing was published, but the source knows the indicator: an unknown one is a 400 (upstream 1).
     if (indicator !== undefined && answer.listed.length === 0) {
-      answer.listed.push({ code: indicator, name: source.seriesName(indicator) })
+      const series = bccrCatalogue.find(({ externalCode }) => externalCode === indicator)
+      answer.listed.push({ code: indicator, name: series?.name ?? indicator })
     }
     answers.push(answer)
   }

@@ -174,12 +174,9 @@ function addFailure(
   error: unknown,
 ): void {
   const of = indicator ?? group.table
-  const message = describeFailure(group, indicator, errorReason(error))
+  const reason = errorReason(error)
+  const name = group.indicators ? of : group.name
+  // Providers prefix some reasons with the request.
+  const message = reason.startsWith(`${of}: `) ? reason : `${name}: ${reason}`
   problems.add({ message, failure: errorFailure(error, of) }, of)
-}
-
-/** Prefixes a reason with the request, unless the provider already did. */
-function describeFailure(group: SeriesGroup, indicator: string | undefined, reason: string): string {
-  const request = indicator ?? group.table
-  return reason.startsWith(`${request}: `) ? reason : `${group.indicators ? request : group.name}: ${reason}`
 }
