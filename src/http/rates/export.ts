@@ -11,13 +11,11 @@ const FORMS = [exportForm('csv'), exportForm('ndjson')] as const
 
 /** The whole store of rates: by Accept, or by the ending of the path (decisions 2.21). */
 export function exportEndpoints(exports: Exports): AnyEndpoint[] {
-  return formEndpoints('/api/v1/export', exports, {
-    tag: 'History',
-    about:
-      'A line for each value of each series, with its rounding and when it was stored; before them the days of the ' +
-      'series that were validly answered; at the end the number of values and the SHA-256 of all that came before. ' +
-      'cambista import reads it.',
-  })
+  const about =
+    'A line for each value of each series, with its rounding and when it was stored; before them the days of the ' +
+    'series that were validly answered; at the end the number of values and the SHA-256 of all that came before. ' +
+    'cambista import reads it.'
+  return formEndpoints('/api/v1/export', exports, about)
 }
 
 /** Exports every stored indicator, in the same forms (decisions 2.25). */
@@ -25,24 +23,23 @@ export function indicatorExportEndpoints(db: ReadDb): AnyEndpoint[] {
   const exports = createStreams('cambista-indicators', async (format) =>
     exportedIndicatorText(await readIndicatorExport(db), format),
   )
-  return formEndpoints('/api/v1/indicators/export', exports, {
-    tag: 'History',
-    about:
-      'Each indicator that was enabled: its name, unit and periodicity, the days that were validly answered, and a ' +
-      'line for each value; at the end the number of values and the SHA-256 of all that came before. cambista import ' +
-      'reads it.',
-  })
+  const about =
+    'Each indicator that was enabled: its name, unit and periodicity, the days that were validly answered, and a ' +
+    'line for each value; at the end the number of values and the SHA-256 of all that came before. cambista import ' +
+    'reads it.'
+  return formEndpoints('/api/v1/indicators/export', exports, about)
 }
 
 function formEndpoints(
   base: '/api/v1/export' | '/api/v1/indicators/export',
   exports: Exports,
-  description: { tag: 'History'; about: string },
+  about: string,
 ): AnyEndpoint[] {
   const endpoint = (path: `${typeof base}${'' | '.csv' | '.ndjson'}`, formats: readonly ExportFormat[]) =>
     get({
       path,
-      ...description,
+      tag: 'History',
+      about,
       query: v.object({}),
       answer: v.string(),
       contentTypes: formats.map(exportMediaType),
