@@ -155,13 +155,10 @@ export async function* crossesByDay(
 ): AsyncGenerator<{ day: IsoDate; crosses: readonly Cross[] }> {
   const routes = await withRoutes(snapshot, query, (storedRoutes) => storedRoutes)
   const datedRoutes = routes.map((route) => ({ ...route, first: firstRouteDay(route) }))
+  const begin = Math.max(dayNumber(from), Math.min(...datedRoutes.map(({ first }) => first)))
   const last = dayNumber(to)
   let computed = 0
-  for (
-    let number = Math.max(dayNumber(from), Math.min(...datedRoutes.map(({ first }) => first)));
-    number <= last;
-    number++
-  ) {
+  for (let number = begin; number <= last; number++) {
     const day = isoDate(number)
     const crosses = datedRoutes.flatMap(({ first, ...route }) => {
       const isKnown = number >= first && route.legs.every((leg) => reachesDay(leg, number))

@@ -70,13 +70,10 @@ export async function readAll(
 /** Reads the columns that the previous snapshot used, so that no request waits for them in the new one. */
 export async function readAhead(
   trx: ReadDb,
-  {
-    series,
-    loaded,
-    outdated,
-  }: { series: readonly SeriesRow[]; loaded: LoadedColumns; outdated: Set<number> },
+  next: { series: readonly SeriesRow[]; loaded: LoadedColumns; outdated: Set<number> },
   before: { revision: number; loaded: LoadedColumns },
 ): Promise<void> {
+  const { series, loaded, outdated } = next
   const end = performance.now() + READ_AHEAD_MS
   for (const one of series) {
     if (loaded.has(one.id)) continue

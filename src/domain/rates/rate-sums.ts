@@ -19,11 +19,8 @@ export async function findDamagedRates(db: ReadDb): Promise<DamagedPart[]> {
   for (const series of await selectSeries(db)) {
     for (const part of await snapshot(db, (trx) => listDamagedParts(trx, series.id))) {
       const rows = part === REVISIONS ? 'revisions' : `values of ${part}`
-      damaged.push({
-        series,
-        part,
-        message: `${describeSeries(series)}: its ${rows} are not as they were stored`,
-      })
+      const message = `${describeSeries(series)}: its ${rows} are not as they were stored`
+      damaged.push({ series, part, message })
     }
   }
   return damaged
@@ -40,10 +37,8 @@ export async function acceptDamagedPart(
   await atomically(db, async (trx) => {
     const instant = await takeInstant(trx, now)
     if (!(await listDamagedParts(trx, seriesId)).includes(part)) {
-      throw new AppError(
-        'failed',
-        `the sums of series ${seriesId}, ${part}, fit its rows: there is nothing to accept`,
-      )
+      const words = `the sums of series ${seriesId}, ${part}, fit its rows: there is nothing to accept`
+      throw new AppError('failed', words)
     }
     await acceptSums(trx, seriesId, [part], await raiseRevision(trx, instant))
   })

@@ -237,7 +237,7 @@ function* historyPoints({
   column,
   first,
   end,
-}: IndicatorHistory): Generator<{ date: IsoDate; value: string }> {
+}: IndicatorHistory): Iterable<{ date: IsoDate; value: string }> {
   for (let at = first; at < end; at += 1) {
     yield { date: isoDate(column.days[at] ?? 0), value: columnValue(column, at) }
   }
