@@ -92,7 +92,10 @@ CREATE TABLE sync_runs (
   finished_at TEXT,                                -- NULL while it runs
   token_hash  TEXT CHECK (length(token_hash) = 64), -- SHA-256 of the token of the run; NULL: none
   token_only  INTEGER NOT NULL DEFAULT 0 CHECK (token_only IN (0, 1)), -- 1: the refusal of the token is the only failure
-  failures    TEXT -- JSON of the failures, by their codes; NULL: not recorded
+  failures    TEXT, -- JSON of the failures, by their codes; NULL: not recorded
+  -- Later runs and health decide by this cause; NULL: none, or another one. `unsynchronized`: the source lacks days, and
+  -- nothing else failed. `unsynchronized_more`: the run had no requests left for the days around them, too.
+  cause       TEXT CHECK (cause IN ('interrupted', 'unsynchronized', 'unsynchronized_more'))
 ) STRICT;
 
 -- Published values that were not stored, because they are too far from others. `far_from`: from the nearest value of the

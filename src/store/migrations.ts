@@ -269,6 +269,23 @@ ALTER TABLE rate_revisions DROP CONSTRAINT IF EXISTS rate_revisions_kind_check,
 `,
 }
 
+// The cause of a run. The messages of earlier runs are read once, here, where their failures have no code for it.
+// `firstSemicolon`: its position in a message, where it separates problems.
+const runCauses = (firstSemicolon: string) => `
+ALTER TABLE sync_runs ADD COLUMN cause TEXT CHECK (cause IN ('interrupted', 'unsynchronized', 'unsynchronized_more'));
+UPDATE sync_runs SET cause = 'interrupted'
+  WHERE failures LIKE '%"code":"interrupted"%'
+  OR (failures IS NULL AND (message = 'interrupted' OR message LIKE '%interrupted: %'));
+UPDATE sync_runs
+  SET cause = CASE WHEN message LIKE '%the requests of a run did not suffice%'
+    THEN 'unsynchronized_more' ELSE 'unsynchronized' END
+  WHERE cause IS NULL AND message LIKE 'the source has not synchronized %' AND ${firstSemicolon} = 0;
+`
+const CAUSES = {
+  sqlite: runCauses('instr(message, char(59))'),
+  postgres: runCauses('strpos(message, chr(59))'),
+}
+
 export const SHARED_MIGRATIONS: readonly Migration[] = [
   ...EARLIER_MIGRATIONS,
   { sql: INDICATORS },
@@ -276,7 +293,12 @@ export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: SECOND_OPINIONS },
   { sql: INVOICES },
   { sql: MAILBOXES },
-  { sql: { sqlite: DOUBTS + REPAIRS.sqlite, postgres: DOUBTS + REPAIRS.postgres } },
+  {
+    sql: {
+      sqlite: DOUBTS + REPAIRS.sqlite + CAUSES.sqlite,
+      postgres: DOUBTS + REPAIRS.postgres + CAUSES.postgres,
+    },
+  },
 ]
 
 export const SCHEMA_VERSION = schemaVersion(SHARED_MIGRATIONS)

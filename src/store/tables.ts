@@ -35,6 +35,10 @@ export type IndicatorTrigger = 'scheduler' | 'cli' | 'import'
 /** `new`: no answer yet; `waiting`: for the token; `refused`: the source refused the code on 3 days. */
 export type IndicatorState = 'new' | 'waiting' | 'active' | 'refused'
 export type SyncStatus = 'ok' | 'parcial' | 'error'
+/** Cause of an incomplete run, where later runs or health decide on it. */
+export type RunCause = 'interrupted' | UnsynchronizedCause
+/** Days that the source itself lacks are the only failure. `_more`: the run did not request all days around them. */
+export type UnsynchronizedCause = 'unsynchronized' | 'unsynchronized_more'
 
 export type Tables = DocumentTables & {
   meta: {
@@ -125,6 +129,7 @@ export type Tables = DocumentTables & {
     token_hash: string | null
     token_only: Generated<number>
     failures: string | null
+    cause: RunCause | null
   }
   coverage: { series_id: number; kind: CoverageKind; covered_from: string; covered_to: string }
   coverage_changes: {

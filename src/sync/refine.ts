@@ -162,7 +162,7 @@ async function refineWindow(
     })
     for (const code of unlisted) await walk(state, narrowGroup(group, code), { daysToRead: () => [window] })
     const unsynchronized = unsynchronizedProblem(state)
-    if (unsynchronized !== undefined) state.problems.add({ message: unsynchronized }, provider.code)
+    if (unsynchronized) state.problems.add(unsynchronized, provider.code)
     const { counts, answers, problems, extraRequests } = state
     refining.totals = { counts, answers, problems, extraRequests }
     refining.from = earliest(refining.from, window.from)

@@ -6,11 +6,11 @@ import { AppError } from '../runtime/errors.ts'
 import { selectCoverage } from '../store/rates/coverage.ts'
 import { selectProviders } from '../store/rates/providers.ts'
 import { selectProviderSeries } from '../store/rates/series.ts'
-import { INTERRUPTED, type RunEnd } from '../store/rates/sync-runs.ts'
+import type { RunEnd } from '../store/rates/sync-runs.ts'
 import { selectWithheldDays } from '../store/rates/withheld.ts'
 import type { CoverageKind, SyncStatus, SyncTrigger, WriteDb } from '../store/tables.ts'
 import { addDays, type Clock, currentDay } from '../values/dates.ts'
-import { createProblems, type Problems } from './problems.ts'
+import { createProblems, type Problem, type Problems } from './problems.ts'
 import type { AcceptedJump, RunContext, SyncProgress } from './state.ts'
 
 const MAX_MESSAGE = 2000
@@ -75,12 +75,14 @@ export function runStatus({ problems, answers }: Pick<RunContext, 'problems' | '
 }
 
 /** Returns the days that the source has not synchronized, as one problem; undefined: none. */
-export function unsynchronizedProblem(state: RunContext): string | undefined {
+export function unsynchronizedProblem(state: RunContext): Problem | undefined {
   const lacking = [...state.unsynchronizedTables].map(([code, days]) => ({ code, days }))
   for (const { id, external_code: code } of state.series) {
     lacking.push({ code, days: state.unsynchronized.get(id) ?? [] })
   }
-  return unsynchronizedInWords(lacking, state.needsExtraRequests)
+  const message = unsynchronizedInWords(lacking, state.needsExtraRequests)
+  if (message === undefined) return undefined
+  return { message, cause: state.needsExtraRequests ? 'unsynchronized_more' : 'unsynchronized' }
 }
 
 /** Adds the notices of a connection. `of`: the provider. */
@@ -90,15 +92,16 @@ export function addNotices(problems: Problems, notices: readonly Notice[], of: s
   }
 }
 
-/** Returns the message of a run and its failures by code, for its row. */
-export function runProblems(problems: Problems): Pick<RunEnd, 'message' | 'failures'> {
-  return { message: runMessage(problems), failures: JSON.stringify(problems.failures) }
+/** Returns the message of a run, its failures by code, and its cause, for its row. */
+export function runProblems(problems: Problems): Pick<RunEnd, 'message' | 'failures' | 'cause'> {
+  const { failures, cause } = problems
+  return { message: runMessage(problems), failures: JSON.stringify(failures), cause }
 }
 
 function runMessage(problems: Problems): string | null {
   if (problems.size === 0) return null
-  // Later runs look for an interruption in the message, also in one that is cut.
-  const rank = (message: string) => (message.startsWith(INTERRUPTED) ? 0 : 1)
-  const text = problems.messages.toSorted((a, b) => rank(a) - rank(b)).join('; ')
+  // Readers of a message that is cut see the interruption.
+  const { interruption, messages } = problems
+  const text = [...new Set([interruption ?? messages[0], ...messages])].join('; ')
   return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text
 }

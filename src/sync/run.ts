@@ -14,7 +14,7 @@ import { selectProviders } from '../store/rates/providers.ts'
 import { selectRates } from '../store/rates/rates.ts'
 import { selectProviderSeries } from '../store/rates/series.ts'
 import { INTERRUPTED, insertRun, type SyncRunRow } from '../store/rates/sync-runs.ts'
-import type { ReadDb, SyncStatus, SyncTrigger } from '../store/tables.ts'
+import type { ReadDb, RunCause, SyncStatus, SyncTrigger } from '../store/tables.ts'
 import type { IsoDate } from '../values/dates.ts'
 import { type LockDeps, withSyncLock } from './lock.ts'
 import { createMeter, type Meter } from './meter.ts'
@@ -62,6 +62,7 @@ export type SyncResult = {
   complete: boolean
   /** Words for the due day. */
   due: string
+  cause: RunCause | null
 }
 
 /** Log event of a run whose row is closed. */
@@ -113,16 +114,15 @@ export function retryReason(ends: readonly SyncResult[]): RetryReason | undefine
   const behind = ends.find(({ current }) => !current)
   const isSoon = behind !== undefined || ends.some(isUrgent)
   if (failedRun) {
-    const { status, message } = failedRun.run
-    const reason = { why: `the sync was ${status}`, isSoon }
-    return message?.includes(INTERRUPTED) ? { ...reason, isInterrupted: true } : reason
+    const reason = { why: `the sync was ${failedRun.run.status}`, isSoon }
+    return failedRun.cause === 'interrupted' ? { ...reason, isInterrupted: true } : reason
   }
   return behind && { why: `${behind.due} is not there yet`, isSoon }
 }
 
 /** Days that the source has not synchronized do not appear within minutes (decisions 2.6). */
-function isUrgent({ run, complete }: SyncResult): boolean {
-  return !complete && !lacksOnlyUnsynchronizedDays(run.message)
+function isUrgent({ complete, cause }: SyncResult): boolean {
+  return !complete && !lacksOnlyUnsynchronizedDays(cause)
 }
 
 async function runProvider(
@@ -163,7 +163,7 @@ async function runProvider(
     }
   }
   const unsynchronized = unsynchronizedProblem(context)
-  if (unsynchronized !== undefined) context.problems.add({ message: unsynchronized }, provider.code)
+  if (unsynchronized) context.problems.add(unsynchronized, provider.code)
   const notices = connection?.notices() ?? []
   const tokenOnly = context.problems.size === 0 && notices.length > 0 && notices.every(({ token }) => token)
   addNotices(context.problems, notices, provider.code)
@@ -188,7 +188,8 @@ async function runProvider(
   const current = await hasBenchmark(db, provider, due)
   // Another request does not change a withheld value.
   const complete = context.problems.failures.every(({ code }) => code === 'value_withheld')
-  return { run, current, complete, due: dueInWords(provider, due, context.today) }
+  const { cause } = context.problems
+  return { run, current, complete, due: dueInWords(provider, due, context.today), cause }
 }
 
 /** Returns an error as a value, because the row that stores it is not open yet. */

@@ -7,7 +7,7 @@ import type { Provider, ProviderSettings } from '../providers/provider.ts'
 import { previousTime } from '../runtime/schedule.ts'
 import { selectProviders } from '../store/rates/providers.ts'
 import { hasProviderRates } from '../store/rates/rates.ts'
-import { INTERRUPTED, type LastRun, selectNewestRun, selectStartTimes } from '../store/rates/sync-runs.ts'
+import { type LastRun, selectNewestRun, selectStartTimes } from '../store/rates/sync-runs.ts'
 import type { ReadDb, SyncTrigger } from '../store/tables.ts'
 import { type Clock, currentDay } from '../values/dates.ts'
 import { hasBenchmark, hashToken } from './run.ts'
@@ -105,8 +105,8 @@ function dueReason(
   now: Date,
 ): string | undefined {
   if (!lastRun || !hasRates) return 'nothing is stored yet'
-  const { status, message, started_at, finished_at, token_only, token_hash } = lastRun
-  if (finished_at === null || message?.includes(INTERRUPTED)) return 'the last sync was interrupted'
+  const { status, cause, started_at, finished_at, token_only, token_hash } = lastRun
+  if (finished_at === null || cause === 'interrupted') return 'the last sync was interrupted'
   if (status !== 'ok' && !(token_only && token_hash === tokenHash)) return `the last sync was ${status}`
   const runStart = new Date(started_at)
   // A later start was written by a wrong clock.

@@ -49,3 +49,39 @@ export function olderSchema(t: TestContext, version = OLDEST_SCHEMA): string {
   sqlite.close()
   return dataDir
 }
+
+const LACKING = 'the source has not synchronized 2026-03-20 of 318'
+const OTHER = '[{"code":"other","of":"bccr"}]'
+
+/** Failures and messages of runs before schema 26, and the cause that its migration finds. */
+export const EARLIER_RUNS: readonly [
+  failures: string | null,
+  message: string | null,
+  cause: string | null,
+][] = [
+  [null, 'interrupted', 'interrupted'],
+  [null, '318: the bank answered 503; interrupted: the program was stopped', 'interrupted'],
+  [null, 'the bank answered 500: The service was interrupted', null],
+  [null, null, null],
+  ['[]', null, null],
+  ['[{"code":"interrupted","of":"bccr"}]', 'interrupted: the program was stopped', 'interrupted'],
+  ['[{"code":"http_status","of":"318","status":500}]', 'answered 500: interrupted: by hand', null],
+  [OTHER, LACKING, 'unsynchronized'],
+  [
+    OTHER,
+    `${LACKING}, and the requests of a run did not suffice for the days around them`,
+    'unsynchronized_more',
+  ],
+  [OTHER, `${LACKING}; 318: the bank answered 503`, null],
+]
+
+/** SQL that inserts these runs, with ids from 1. A provider has the id 1. */
+export function insertEarlierRuns(): string {
+  const literal = (text: string | null) => (text === null ? 'null' : `'${text}'`)
+  const rows = EARLIER_RUNS.map(
+    ([failures, message], at) =>
+      `(${at + 1}, 1, 'cli', 'error', 'then', 'later', ${literal(failures)}, ${literal(message)})`,
+  )
+  const columns = 'id, provider_id, trigger, status, started_at, finished_at, failures, message'
+  return `insert into sync_runs (${columns}) values ${rows.join()}`
+}

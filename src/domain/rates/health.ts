@@ -237,7 +237,7 @@ async function isFetchingHistory(db: ReadDb, providerId: number, historyStart: I
   // Days that the source itself has not synchronized are not awaited (decisions 2.11).
   const last = run.finished_at === null ? await selectLastFinishedRun(db, providerId) : run
   const isOfHistory = last !== undefined && last.date_from !== null && last.date_from <= historyStart
-  return !isOfHistory || !lacksOnlyUnsynchronizedDays(last.message, { isComplete: true })
+  return !isOfHistory || !lacksOnlyUnsynchronizedDays(last.cause, { isComplete: true })
 }
 
 function listHoles(series: SeriesRow, covered: CoveredDays): SeriesHole[] {

@@ -1,6 +1,7 @@
 // Message of a run whose source is another server of this kind that has not synchronized some days itself. Health and
-// the scheduler parse the message again.
+// the scheduler decide by its cause.
 
+import type { RunCause } from '../../store/tables.ts'
 import type { Interval } from '../../values/intervals.ts'
 
 /** Days that a source has not synchronized, of an indicator or a table. */
@@ -33,10 +34,9 @@ export function unsynchronizedInWords(lacking: readonly SourceGap[], needsMore: 
   return `${UNSYNCHRONIZED} ${words.join(', ')}${rest}`
 }
 
-/** True if a run with this message lacks only such days; `isComplete`: and it requested all others. */
-export function lacksOnlyUnsynchronizedDays(message: string | null, { isComplete = false } = {}): boolean {
-  if (!message?.startsWith(UNSYNCHRONIZED) || message.includes('; ')) return false
-  return !isComplete || !message.includes(NEEDS_MORE)
+/** True if a run with this cause lacks only such days; `isComplete`: and it requested all others. */
+export function lacksOnlyUnsynchronizedDays(cause: RunCause | null, { isComplete = false } = {}): boolean {
+  return cause === 'unsynchronized' || (cause === 'unsynchronized_more' && !isComplete)
 }
 
 function listInWords(codes: readonly string[]): string {

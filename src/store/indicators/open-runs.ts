@@ -35,7 +35,7 @@ export async function updateIndicatorRun(
 export async function closeIndicatorRun(
   db: WriteDb,
   id: number,
-  end: Omit<RunEnd, 'token_only'> & { token_hash: string | null; history: number },
+  end: Omit<RunEnd, 'token_only' | 'cause'> & { token_hash: string | null; history: number },
 ): Promise<IndicatorRun> {
   const query = db.updateTable('indicator_runs').set(end).where('id', '=', id)
   const row = await query.where('finished_at', 'is', null).returning(RUN_COLUMNS).executeTakeFirst()

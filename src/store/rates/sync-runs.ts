@@ -1,6 +1,6 @@
 import { invariantError } from '../invariant.ts'
 import { hasRow } from '../rows.ts'
-import type { ReadDb, Row, SyncStatus, SyncTrigger, WithBoolean, WriteDb } from '../tables.ts'
+import type { ReadDb, Row, RunCause, SyncStatus, SyncTrigger, WithBoolean, WriteDb } from '../tables.ts'
 
 // Listed one by one, because rows are returned and printed unchanged. The hash of a run's token must not be among them.
 export const RUN_COLUMNS = [
@@ -20,8 +20,11 @@ export const RUN_COLUMNS = [
 
 export type SyncRunRow = Pick<Row<'sync_runs'>, (typeof RUN_COLUMNS)[number]>
 
+/** A run that has ended. */
+export type FinishedRun = SyncRunRow & { cause: RunCause | null }
+
 /** A run with the facts about its token that a start needs. */
-export type LastRun = SyncRunRow &
+export type LastRun = FinishedRun &
   WithBoolean<Pick<Row<'sync_runs'>, 'token_hash' | 'token_only'>, 'token_only'>
 
 export type SyncCounts = Pick<SyncRunRow, 'inserted' | 'updated' | 'unchanged'>
@@ -75,6 +78,7 @@ export type SyncFailure = {
 export type RunEnd = SyncCounts & { status: SyncStatus; message: string | null; finished_at: string } & {
   token_only?: number
   failures?: string
+  cause?: RunCause | null
 }
 
 /** A run with its failures; undefined: no codes were recorded. */
@@ -97,7 +101,7 @@ export async function closeInterruptedRuns(
   const closeOpenRuns = (status: SyncStatus) =>
     db
       .updateTable('sync_runs')
-      .set({ status, message: INTERRUPTED, finished_at: foundAt })
+      .set({ status, message: INTERRUPTED, cause: 'interrupted', finished_at: foundAt })
       .where('finished_at', 'is', null)
       .where('id', '!=', options.except ?? 0)
   // Refining releases the lock after each window: such a run may be active, and its windows are complete.
@@ -133,28 +137,29 @@ export async function selectDescribedRuns(db: ReadDb, limit: number): Promise<De
   const codes = new Map(providers.map(({ id, code }) => [id, code]))
   // A source that fails each hour must not hide the runs of the bank.
   const rows = await Array.fromAsync(providers, ({ id }) =>
-    newestRuns(db, limit).select('failures').where('provider_id', '=', id).execute(),
+    newestRuns(db, limit).select(['failures', 'cause']).where('provider_id', '=', id).execute(),
   )
   const newestFirst = rows.flat().toSorted((a, b) => b.id - a.id)
-  return newestFirst.map(({ failures, ...run }) => ({
+  return newestFirst.map(({ failures, cause, ...run }) => ({
     ...run,
-    failures: readFailures(run, failures, codes.get(run.provider_id) ?? ''),
+    failures: readFailures({ failures, cause }, codes.get(run.provider_id) ?? ''),
   }))
 }
 
-/** Parses the failures of a run. A run that a dead process left open has its message alone. */
+/** Parses the failures of a run. A run that a dead process left open has its cause alone. */
 function readFailures(
-  { message }: SyncRunRow,
-  failures: string | null,
+  { failures, cause }: Pick<Row<'sync_runs'>, 'failures' | 'cause'>,
   provider: string,
 ): SyncFailure[] | undefined {
   if (failures !== null) return JSON.parse(failures)
-  return message === INTERRUPTED ? [{ code: 'interrupted', of: provider }] : undefined
+  return cause === 'interrupted' ? [{ code: 'interrupted', of: provider }] : undefined
 }
 
 /** Selects the newest run of a provider that reads new rates: neither refining nor an import. */
 export async function selectNewestRun(db: ReadDb, providerId: number): Promise<LastRun | undefined> {
-  const row = await readingRuns(db, providerId).select(['token_hash', 'token_only']).executeTakeFirst()
+  const row = await readingRuns(db, providerId)
+    .select(['cause', 'token_hash', 'token_only'])
+    .executeTakeFirst()
   return row && { ...row, token_only: row.token_only === 1 }
 }
 
@@ -165,11 +170,7 @@ export function findPreviousRun(
 ): Promise<SyncRunRow | undefined> {
   const runs = readingRuns(db, provider_id).where('id', '<', id)
   const isWhole = runs.where(({ eb, or }) =>
-    or([
-      eb('status', '!=', 'error'),
-      eb('message', 'is', null),
-      eb('message', 'not like', `%${INTERRUPTED}%`),
-    ]),
+    or([eb('status', '!=', 'error'), eb('cause', 'is', null), eb('cause', '!=', 'interrupted')]),
   )
   return isWhole.executeTakeFirst()
 }
@@ -209,8 +210,8 @@ export function countFinishedRuns(db: ReadDb): Promise<{ status: SyncStatus; cou
  * Selects the last finished run of any status, of one provider or of all. Runs never overlap, so they end in the order
  * of their ids.
  */
-export function selectLastFinishedRun(db: ReadDb, providerId?: number): Promise<SyncRunRow | undefined> {
-  const query = newestRuns(db).where('finished_at', 'is not', null)
+export function selectLastFinishedRun(db: ReadDb, providerId?: number): Promise<FinishedRun | undefined> {
+  const query = newestRuns(db).select('cause').where('finished_at', 'is not', null)
   return (providerId === undefined ? query : query.where('provider_id', '=', providerId)).executeTakeFirst()
 }
 

@@ -23,7 +23,8 @@ type ImportRun<P, R> = {
   open(trx: WriteDb, run: { trigger: 'import'; started_at: string }): Promise<number>
   /** Imports a part; without a run it stores nothing. */
   importPart(trx: WriteDb, part: P, runId: number | undefined): Promise<ImportCounts>
-  close(runId: number, end: RunEnd): Promise<R>
+  /** `cause`: of a program that was stopped. */
+  close(runId: number, end: RunEnd, cause: 'interrupted' | null): Promise<R>
 }
 
 const COUNTED = ['inserted', 'updated', 'unchanged', 'kept'] as const
@@ -42,9 +43,13 @@ export async function runImport<P, R>(
   const run = { trigger: 'import', started_at: clock().toISOString() } as const
   const runId = dryRun ? undefined : await atomically(db, (trx) => open(trx, run), lock)
   let problem: string | undefined
+  let cause: 'interrupted' | null = null
   try {
     for (const part of parts) {
-      if (signal.aborted) throw new AppError('failed', `${INTERRUPTED}: the program was stopped`)
+      if (signal.aborted) {
+        cause = 'interrupted'
+        throw new AppError('failed', `${INTERRUPTED}: the program was stopped`)
+      }
       const added = await atomically(db, (trx) => importPart(trx, part, runId), lock)
       for (const name of COUNTED) counts[name] += added[name]
     }
@@ -58,7 +63,7 @@ export async function runImport<P, R>(
   const isAny = COUNTED.some((name) => counts[name] > 0)
   const status = problem === undefined ? 'ok' : isAny ? 'parcial' : 'error'
   const end = { ...accepted, status, message: problem ?? null, finished_at: clock().toISOString() } as const
-  return { provider, ...counts, run: await close(runId, end) }
+  return { provider, ...counts, run: await close(runId, end, cause) }
 }
 
 /** Returns the first and last day of the data of a file. */

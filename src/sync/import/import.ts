@@ -94,6 +94,7 @@ function importProvider(
     open: (trx, run) => insertRun(trx, { ...run, ...range, provider_id: providerId }),
     importPart: (trx, sides, runId) => importPair(trx, sides, { replace, clock, runId }),
     // The operator sees a failure, so hooks receive the days alone.
-    close: (runId, end) => finishRun(db, provider, runId, end, { reportFailure: false, lock }),
+    close: (runId, end, cause) =>
+      finishRun(db, provider, runId, { ...end, cause }, { reportFailure: false, lock }),
   })
 }

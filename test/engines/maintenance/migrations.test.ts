@@ -15,7 +15,7 @@ import {
 } from '../../../src/store/migrations.ts'
 import { clusterSchema, migrationStatements, postgresSchema } from '../../../src/store/postgres/schema.ts'
 import { figure, scaled } from '../../faults/scale.ts'
-import { readOlderSchema } from '../../support/older-schema.ts'
+import { EARLIER_RUNS, insertEarlierRuns, readOlderSchema } from '../../support/older-schema.ts'
 import { openNode } from '../../support/postgres/database.ts'
 import { startProxy } from '../../support/postgres/proxy.ts'
 import { createPostgresSchema, queryOnce } from '../../support/postgres/server.ts'
@@ -89,6 +89,18 @@ test('a new version brings the schema to its own while nodes of the one before w
   assert.equal(await one.isReady(), true, 'the version before still runs')
   assert.equal(await old.isReady(), false, 'the one before that does not')
   await assert.rejects(openNode(t, url, OLD), /which is newer than \d+: use a newer cambista/)
+})
+
+test('an upgrade to schema 26 finds the causes of earlier runs by their codes, else by their words', async (t) => {
+  const url = await createPostgresSchema()
+  await openNode(t, url, { migrations: SHARED_MIGRATIONS.slice(0, 25 - FIRST_SCHEMA) })
+  await queryOnce(url, `insert into providers (id, code, name, country) values (1, 'bccr', 'Banco', 'CR')`)
+  await queryOnce(url, insertEarlierRuns())
+  await openNode(t, url)
+  assert.deepEqual(
+    (await queryOnce(url, 'select cause from sync_runs order by id')).map(({ cause }) => cause),
+    EARLIER_RUNS.map(([, , cause]) => cause),
+  )
 })
 
 test('ten nodes of a new version that start at once upgrade an older database once', async (t) => {

@@ -233,9 +233,25 @@ test('`sync.failed` of an outage is not queued again on its day after a run that
   assert.deepEqual(await takeMessages(desk), [])
 })
 
+test('`sync.failed` of an outage is queued once a day, whatever words the source answers with', async (t) => {
+  const desk = await openHooked(t)
+  desk.bank.fault = () => {
+    throw new Error('the bank answered 500: The service was interrupted')
+  }
+  const run = await desk.sync()
+  assert.equal(run.status, 'error')
+  assert.match(String(run.message), /The service was interrupted/)
+  assert.equal((await takeMessages(desk)).length, 1)
+  assert.equal((await desk.sync({ trigger: 'retry' })).status, 'error')
+  assert.deepEqual(await takeMessages(desk), [])
+})
+
 test('the message of an interrupted run has that first, so that a long one is not cut there', () => {
   const problems = createProblems()
   problems.add({ message: 'x'.repeat(3000) }, 'bccr')
-  problems.add({ message: 'interrupted: the program was stopped' }, 'bccr')
-  assert.match(runProblems(problems).message ?? '', /^interrupted: the program was stopped; xxx/)
+  const failure = { code: 'interrupted', of: 'bccr' } as const
+  problems.add({ message: 'interrupted: the program was stopped', failure }, 'bccr')
+  const { message, cause } = runProblems(problems)
+  assert.match(message ?? '', /^interrupted: the program was stopped; xxx/)
+  assert.equal(cause, 'interrupted')
 })

@@ -89,9 +89,12 @@ test('a source that never answers does not delay the scheduled sync of the bank'
   const other = (await selectRuns(db, { limit: 50 })).find(({ provider_id: id }) => id !== 1)
   assert.ok(other)
   assert.equal(other.message, 'interrupted: gave way to a sync of a required provider')
-  assert.deepEqual(retryReason([{ run: other, current: false, complete: false, due: '' }]), {
-    ...{ why: 'the sync was error', isSoon: true, isInterrupted: true },
-  })
+  assert.deepEqual(
+    retryReason([{ run: other, current: false, complete: false, due: '', cause: 'interrupted' }]),
+    {
+      ...{ why: 'the sync was error', isSoon: true, isInterrupted: true },
+    },
+  )
   deps.log.flush()
   const lines = logged.join('').split('\n')
   const end = lines.find((line) => line.includes('"sync finished"') && line.includes('"status":"error"'))

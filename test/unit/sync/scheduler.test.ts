@@ -27,6 +27,7 @@ const DAWN_RUN: LastRun = {
   finished_at: '2026-03-24T11:02:00Z',
   token_hash: null,
   token_only: false,
+  cause: null,
 }
 const REFUSED = { status: 'parcial', token_hash: 'a', token_only: true } as const
 
@@ -165,8 +166,8 @@ const STARTS: [string, Partial<LastRun> | null, boolean, string[]][] = [
   ['the last run was before dawn', { started_at: '2026-03-24T10:59:59Z' }, true, AT_ONCE],
   ['the last run was at dawn', { started_at: '2026-03-24T11:00:00Z' }, true, []],
   ['the last run was made under a clock of 2036', { started_at: '2036-03-24T11:00:00Z' }, true, AT_ONCE],
-  ['the last run was stopped', { message: 'interrupted: the program was stopped' }, true, AT_ONCE],
-  ['the last run was killed', { status: 'error', message: 'interrupted' }, true, AT_ONCE],
+  ['the last run was stopped', { cause: 'interrupted' }, true, AT_ONCE],
+  ['the last run was killed', { status: 'error', cause: 'interrupted' }, true, AT_ONCE],
   ['a run was killed just now', { status: 'error', message: IN_PROGRESS, finished_at: null }, true, AT_ONCE],
   ['the last run was parcial', { status: 'parcial' }, true, AT_ONCE],
   ['the last run was an error', { status: 'error' }, true, AT_ONCE],

@@ -7,7 +7,13 @@ import { FIRST_SCHEMA, RELEASED_SCHEMA, SCHEMA_VERSION } from '../../../../src/s
 import { selectCoverage } from '../../../../src/store/rates/coverage.ts'
 import { openRateWriter } from '../../../../src/store/rates/rate-writer.ts'
 import type { RevisionKind } from '../../../../src/store/tables.ts'
-import { emptyOlderSchema, olderSchema, RELEASED_SCHEMAS } from '../../../support/older-schema.ts'
+import {
+  EARLIER_RUNS,
+  emptyOlderSchema,
+  insertEarlierRuns,
+  olderSchema,
+  RELEASED_SCHEMAS,
+} from '../../../support/older-schema.ts'
 import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 
 /** Returns the SQL of every table and index, without comments and insignificant spaces. */
@@ -83,6 +89,18 @@ test('an upgrade preserves revisions and reuses none of their ids', async (t) =>
     { ...discarded, kind: 'refined', new_value: '2' },
   ]
   for (const one of wrong) await assert.rejects(insertRevisions([one]), /CHECK constraint failed/)
+})
+
+test('an upgrade to schema 26 finds the causes of earlier runs by their codes, else by their words', async (t) => {
+  const dataDir = olderSchema(t, 25)
+  const sqlite = new Sqlite(join(dataDir, 'cambista.db'))
+  sqlite.exec(insertEarlierRuns())
+  sqlite.close()
+  const rows = temporaryDatabase(t, dataDir).selectFrom('sync_runs').select('cause').orderBy('id')
+  assert.deepEqual(
+    (await rows.execute()).map(({ cause }) => cause),
+    EARLIER_RUNS.map(([, , cause]) => cause),
+  )
 })
 
 test('the fixtures are the schemas of releases, from the oldest that is migrated to the newest', () => {
