@@ -24,6 +24,20 @@ export type ErrorCode =
   | 'usage' // the command line was wrong: exit 2
   | 'failed' // a command failed with a message: exit 1
 
+/** Reasons by which clients decide beside the status. Most errors have none. */
+export const ERROR_REASONS = [
+  'not_synchronized', // the answer needs days that were not synchronized
+  'no_indicator', // indicator that does not exist, or was never enabled
+  'no_document',
+  'no_invoice', // the document is no invoice with a date
+  'no_company', // company, agent or owner that does not exist, or is outside of the access
+  'no_agent',
+  'no_owner',
+  'https_required',
+] as const
+
+export type ErrorReason = (typeof ERROR_REASONS)[number]
+
 /** Remedy for an error; each face words or omits it. */
 export type Advice =
   /** An endpoint or command lists these. */
@@ -59,6 +73,7 @@ export type Advice =
 /** Error with a message for the person who caused it. Any other error is a defect of the program. */
 export class AppError extends Error {
   readonly code: ErrorCode
+  readonly reason: ErrorReason | undefined
   readonly details: unknown
   readonly advice: Advice | undefined
   /** Seconds after which a client may try again; without it, the default of the status. */
@@ -70,6 +85,7 @@ export class AppError extends Error {
     code: ErrorCode,
     message: string,
     options: {
+      reason?: ErrorReason | undefined
       details?: unknown
       advice?: Advice
       retryAfter?: number | undefined
@@ -80,6 +96,7 @@ export class AppError extends Error {
     super(message, { cause: options.cause })
     this.name = 'AppError'
     this.code = code
+    this.reason = options.reason
     this.details = options.details
     this.advice = options.advice
     this.retryAfter = options.retryAfter

@@ -7,6 +7,7 @@ import type { TestContext } from 'node:test'
 import { loadCommands } from '../../src/cli/commands.ts'
 import { describeCommands } from '../../src/cli/help.ts'
 import { createReadTools, createWorkTools } from '../../src/http/mcp/tools.ts'
+import { ERROR_REASONS } from '../../src/runtime/errors.ts'
 import { openShapes } from '../api/compat/support.ts'
 import { type Document, type Operation, readAllPaths, type Schema } from '../api/openapi/description.ts'
 import { send } from '../api/support.ts'
@@ -47,6 +48,7 @@ export async function collectPromises(t: Pick<TestContext, 'after'>): Promise<Pr
     metrics: listMetrics(await read('/metrics')),
     events: listEvents(),
     tools: listTools(),
+    reasons: [...ERROR_REASONS],
     hooks: Object.entries(own.webhooks ?? {}).flatMap(([type, { post }]) =>
       listContents(post.requestBody).map((line) => `${type} ${line}`),
     ),

@@ -12,12 +12,14 @@ export const EVERYTHING: Access = { companyId: null, agentId: null }
 
 /** Rejects companies outside of the access. @throws AppError `not-found` */
 export function checkCompanyAccess({ companyId }: Access, requested: number): void {
-  if (companyId !== null && requested !== companyId) throw new AppError('not-found', 'Company not found')
+  if (companyId !== null && requested !== companyId)
+    throw new AppError('not-found', 'Company not found', { reason: 'no_company' })
 }
 
 /** Rejects agents outside of the access. @throws AppError `not-found` */
 export function checkAgentAccess({ agentId }: Access, asked: number): void {
-  if (agentId !== null && asked !== agentId) throw new AppError('not-found', 'Agent not found')
+  if (agentId !== null && asked !== agentId)
+    throw new AppError('not-found', 'Agent not found', { reason: 'no_agent' })
 }
 
 /** Combines a filter with the access. @throws AppError `not-found` outside of the access */

@@ -143,7 +143,7 @@ export async function waitForDocuments(
  */
 export async function requireDocument(db: ReadDb, access: Access, id: number): Promise<DocumentRow> {
   const document = Number.isSafeInteger(id) ? await findDocument(db, id, access) : undefined
-  if (!document) throw new AppError('not-found', 'Document not found')
+  if (!document) throw new AppError('not-found', 'Document not found', { reason: 'no_document' })
   return document
 }
 
@@ -159,7 +159,7 @@ export async function listActiveAgents(
   checkCompanyAccess(access, companyId)
   const company = await findCompany(db, companyId)
   // The program compares the code: PostgreSQL rejects a parameter with NUL.
-  if (company?.code !== code) throw new AppError('not-found', 'Company not found')
+  if (company?.code !== code) throw new AppError('not-found', 'Company not found', { reason: 'no_company' })
   const agents = await selectAgents(db, companyId, { isActive: true, id: access.agentId ?? undefined })
   return { company, agents }
 }
@@ -204,7 +204,7 @@ export async function listOwners(
 async function checkCompany(db: ReadDb, access: Access, id: number): Promise<void> {
   checkCompanyAccess(access, id)
   const company = Number.isSafeInteger(id) ? await findCompany(db, id) : undefined
-  if (!company) throw new AppError('not-found', 'Company not found')
+  if (!company) throw new AppError('not-found', 'Company not found', { reason: 'no_company' })
 }
 
 async function selectPage<Row>(

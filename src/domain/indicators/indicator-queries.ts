@@ -131,11 +131,16 @@ function requireIndicator({ indicators, named }: IndicatorSnapshot, word: string
   const indicator = indicators.find((one) => one.code === code)
   if (indicator) return indicator
   if (/^\d+$/.test(code)) throw notEnabledError(code)
-  throw new AppError('not-found', `There is no indicator ${word}`, { advice: { about: 'indicators' } })
+  throw new AppError('not-found', `There is no indicator ${word}`, {
+    reason: 'no_indicator',
+    advice: { about: 'indicators' },
+  })
 }
 
 function notEnabledError(code: string): AppError {
-  return new AppError('not-found', `not enabled: cambista indicator enable ${code}`)
+  return new AppError('not-found', `not enabled: cambista indicator enable ${code}`, {
+    reason: 'no_indicator',
+  })
 }
 
 function isEntity(name: string | undefined, text: string): boolean {

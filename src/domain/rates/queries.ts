@@ -229,7 +229,9 @@ export function requireProvider(snapshot: RateSnapshot, code: string): ProviderR
 /** Error of a value that would be carried over days that were not synchronized (decisions 2.6), or is damaged. */
 export function dayHoleError({ hole: { from, to }, damage }: DayHole): AppError {
   if (damage) return new AppError('unavailable', damageText(damage))
-  return new AppError('not-found', `the days from ${from} to ${to} have not been synchronized`)
+  return new AppError('not-found', `the days from ${from} to ${to} have not been synchronized`, {
+    reason: 'not_synchronized',
+  })
 }
 
 /** Text of a damaged value. */

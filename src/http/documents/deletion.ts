@@ -51,7 +51,7 @@ export function deletionEndpoint({
         log.info('document deleted', { id: request, document: id, company, agent, sha256, token: token.name })
       })
       const { documents, blobs: count, kept = 0 } = result
-      if (documents === 0) throw new AppError('not-found', 'Document not found') // by another, a moment ago
+      if (documents === 0) throw new AppError('not-found', 'Document not found', { reason: 'no_document' }) // by another, a moment ago
       logKept(result, log)
       return freshReply({
         status: 'success',

@@ -3,7 +3,7 @@
 
 import * as v from 'valibot'
 import { isJsonObject } from '../../values/json-object.ts'
-import { Hint, Integer, withDescription } from '../endpoint/answers/shapes.ts'
+import { Hint, Integer, Reason, withDescription } from '../endpoint/answers/shapes.ts'
 import type { ErrorShape } from '../endpoint/error-shape.ts'
 
 /** Faults of an upload: the first 1,000, and their count. */
@@ -22,17 +22,18 @@ const ErrorOut = v.pipe(
     hint: Hint,
     errors: v.optional(v.array(DocumentFaultOut)),
     errors_total: v.optional(Integer),
+    reason: Reason,
   }),
   v.title('DocumentsError'),
 )
 
 export const DOCUMENTS_ERRORS: ErrorShape = {
   challenge: 'Bearer',
-  body(status, message, details, { hint } = {}) {
+  body(status, message, details, { hint, reason } = {}) {
     const { errors, errors_total, missing, hint: own } = isJsonObject(details) ? details : {}
     return JSON.stringify({
       status: status === 404 ? 'not found' : 'error',
-      ...{ message, hint: hint ?? own ?? missingHint(missing), errors, errors_total },
+      ...{ message, hint: hint ?? own ?? missingHint(missing), errors, errors_total, reason },
     })
   },
   schema: ErrorOut,

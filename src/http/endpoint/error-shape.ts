@@ -2,9 +2,13 @@
 // without details for the client; the cause is logged once.
 
 import type * as v from 'valibot'
-import { type Advice, AppError, type ErrorCode } from '../../runtime/errors.ts'
+import { type Advice, AppError, type ErrorCode, type ErrorReason } from '../../runtime/errors.ts'
 
-type MoreFields = { hint?: string | undefined; see?: string | undefined }
+type MoreFields = {
+  hint?: string | undefined
+  see?: string | undefined
+  reason?: ErrorReason | undefined
+}
 
 /** Encoding of the errors of an API. */
 export type ErrorShape = {
@@ -70,7 +74,7 @@ export function errorAnswer(
   if (!(error instanceof AppError) || status === 500) {
     return { status, body: shape.body(status, 'Internal server error'), headers: typed, isDefect: true }
   }
-  const { code, details } = error
+  const { code, details, reason } = error
   const headers = { ...typed, ...shape.headers?.(details) }
   if (code === 'unauthorized') headers['www-authenticate'] = shape.challenge
   if (code === 'method-not-allowed') headers.allow = String(details)
@@ -82,7 +86,7 @@ export function errorAnswer(
   else if (status === 503) setRetryDelay(headers)
   const advice = (error.advice && shape.advise?.(error.advice)) ?? ''
   const see = error.advice && shape.see?.(error.advice)
-  const body = shape.body(status, error.message + advice, details, { hint, see })
+  const body = shape.body(status, error.message + advice, details, { hint, see, reason })
   return { status: shape.status?.(status, details) ?? status, body, headers, isDefect: false }
 }
 

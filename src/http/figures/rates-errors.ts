@@ -5,7 +5,7 @@ import { type ChangeLogLimits, isChangeLogLimits } from '../../domain/rates/hist
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Interval } from '../../values/intervals.ts'
-import { Hint, Instant, Integer, titledObject, withDescription } from '../endpoint/answers/shapes.ts'
+import { Hint, Instant, Integer, Reason, titledObject, withDescription } from '../endpoint/answers/shapes.ts'
 import type { ErrorShape } from '../endpoint/error-shape.ts'
 import { holesHeaders } from './holes.ts'
 
@@ -35,9 +35,10 @@ export const RATES_ERRORS: ErrorShape = {
     isMissingPrices(details)
       ? { 'content-type': TEXT_TYPE, ...holesHeaders({ holes: details.missingPrices }) }
       : {},
-  body(status, message, details, { hint, see } = {}) {
+  body(status, message, details, { hint, see, reason } = {}) {
     if (isMissingPrices(details)) return message
-    return JSON.stringify({ detail: status === 422 ? details : message, hint, see, ...shownLimits(details) })
+    const detail = status === 422 ? details : message
+    return JSON.stringify({ detail, hint, see, ...shownLimits(details), reason })
   },
   advise(advice) {
     if (LISTS.has(advice.about)) return `; see /api/v1/${advice.about}`
@@ -65,6 +66,7 @@ export const RATES_ERRORS: ErrorShape = {
     record_from: v.optional(
       withDescription(Instant, 'Of statements and batches: `as_of` is before the record'),
     ),
+    reason: Reason,
   }),
   invalid: HTTPValidationError,
 }

@@ -76,6 +76,7 @@ export function checkPrivate(req: IncomingMessage, origin: ServerOrigin): void {
     'forbidden',
     'Signing in over plain HTTP works on the machine of the server alone. Serve HTTPS: cambista cert create --host NAME ' +
       'makes a certificate; or put a proxy with TLS before it, and name the proxy with --trust-proxy',
+    { reason: 'https_required' },
   )
 }
 

@@ -7,7 +7,7 @@ import { createSemaphore } from '../../runtime/semaphore.ts'
 import { currentDay } from '../../values/dates.ts'
 import { JSON_TYPE } from '../endpoint/answers/forms.ts'
 import { nodeContext } from '../endpoint/answers/send.ts'
-import { DecimalText, Integer, titledObject, withDescription } from '../endpoint/answers/shapes.ts'
+import { DecimalText, Integer, Reason, titledObject, withDescription } from '../endpoint/answers/shapes.ts'
 import { checkLength, readBody } from '../endpoint/body.ts'
 import { type AnyEndpoint, post } from '../endpoint/endpoint.ts'
 import { AsOfParam } from '../endpoint/params.ts'
@@ -46,6 +46,7 @@ const BatchOut = v.array(
       id: v.optional(Id),
       status: v.pipe(v.number(), v.integer(), v.description('As GET /convert would have')),
       detail: withDescription(v.any(), 'As GET /convert would have'),
+      reason: Reason,
     }),
   ]),
 )

@@ -61,7 +61,11 @@ for (const [what, body, status, message] of refused) {
   test(`${what} is rejected`, async () => {
     const response = await post(app, PATH, body)
     assert.equal(response.status, status)
-    assert.deepEqual(await response.json(), { status: status === 404 ? 'not found' : 'error', message })
+    const isMissing = status === 404
+    assert.deepEqual(await response.json(), {
+      ...{ status: isMissing ? 'not found' : 'error', message },
+      ...(isMissing && { reason: 'no_company' }),
+    })
   })
 }
 

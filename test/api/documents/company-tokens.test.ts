@@ -50,18 +50,21 @@ async function readWhole(response: Response) {
   return { status: response.status, headers, body: await response.text() }
 }
 
-const uploads: [what: string, body: Record<string, unknown>, message: string][] = [
-  ['another company', OTHER, 'Company not found'],
-  ['a company that is not there', { ...OTHER, company_id: 99 }, 'Company not found'],
-  ['an agent of another company', { ...batch(pdf()), agent_id: 3 }, 'Agent not found'],
-  ['an agent that is not there', { ...batch(pdf()), agent_id: 99 }, 'Agent not found'],
-  ['an owner of another company', { ...batch(pdf()), owner_id: 2 }, 'Owner not found'],
-  ['an owner that is not there', { ...batch(pdf()), owner_id: 99 }, 'Owner not found'],
+const uploads: [what: string, body: Record<string, unknown>, message: string, reason: string][] = [
+  ['another company', OTHER, 'Company not found', 'no_company'],
+  ['a company that is not there', { ...OTHER, company_id: 99 }, 'Company not found', 'no_company'],
+  ['an agent of another company', { ...batch(pdf()), agent_id: 3 }, 'Agent not found', 'no_agent'],
+  ['an agent that is not there', { ...batch(pdf()), agent_id: 99 }, 'Agent not found', 'no_agent'],
+  ['an owner of another company', { ...batch(pdf()), owner_id: 2 }, 'Owner not found', 'no_owner'],
+  ['an owner that is not there', { ...batch(pdf()), owner_id: 99 }, 'Owner not found', 'no_owner'],
 ]
-for (const [what, body, message] of uploads) {
+for (const [what, body, message, reason] of uploads) {
   test(`a token of one company cannot upload to ${what}`, async () => {
     const answer = await readWhole(await post(app, CREATE, body, ours))
-    assert.deepEqual([answer.status, JSON.parse(answer.body)], [404, { status: 'not found', message }])
+    assert.deepEqual(
+      [answer.status, JSON.parse(answer.body)],
+      [404, { status: 'not found', message, reason }],
+    )
   })
 }
 
@@ -94,7 +97,7 @@ test('the agents of another company are a 404, also with its right code', async 
   const none = await of({ company_id: 99, code: 'OTRA' })
   assert.deepEqual(
     [none.status, JSON.parse(none.body)],
-    [404, { status: 'not found', message: 'Company not found' }],
+    [404, { status: 'not found', message: 'Company not found', reason: 'no_company' }],
   )
   assert.deepEqual(await of({ company_id: 2, code: 'OTRA' }), none)
   assert.deepEqual(await of({ company_id: 2, code: 'no' }), none)
@@ -121,7 +124,7 @@ test('the list of another company is a 404 as of a missing one; a list by its ag
   const none = await of('company_id=99')
   assert.deepEqual(
     [none.status, JSON.parse(none.body)],
-    [404, { status: 'not found', message: 'Company not found' }],
+    [404, { status: 'not found', message: 'Company not found', reason: 'no_company' }],
   )
   assert.deepEqual(await of('company_id=2'), none)
   assert.deepEqual(await of('company_id=2&agent_id=3'), none)

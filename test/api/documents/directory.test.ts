@@ -80,7 +80,7 @@ test('for a token of one company other companies are answered as missing ones, i
     const none = await whole(`${COMPANIES}/99/${what}`)
     assert.deepEqual(
       [none.status, JSON.parse(none.text)],
-      [404, { status: 'not found', message: 'Company not found' }],
+      [404, { status: 'not found', message: 'Company not found', reason: 'no_company' }],
     )
     for (const query of ['', '?limit=1', '?after=1']) {
       assert.deepEqual(await whole(`${COMPANIES}/2/${what}${query}`), none)

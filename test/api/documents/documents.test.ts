@@ -160,7 +160,8 @@ for (const path of ['999', '-1', '99999999999999999999', '999/content']) {
   test(`document ${path} is a 404`, async () => {
     const response = await read(app, `/api/v1/documents/${path}`)
     assert.equal(response.status, 404)
-    assert.deepEqual(await response.json(), { status: 'not found', message: 'Document not found' })
+    const body = { status: 'not found', message: 'Document not found', reason: 'no_document' }
+    assert.deepEqual(await response.json(), body)
   })
 }
 

@@ -116,7 +116,8 @@ test('a document that is deleted during the look-up is a 404', async (t) => {
     })
   const response = await read(app, path)
   assert.equal(response.status, 404)
-  assert.deepEqual(await response.json(), { status: 'not found', message: 'Document not found' })
+  const body = { status: 'not found', message: 'Document not found', reason: 'no_document' }
+  assert.deepEqual(await response.json(), body)
   assert.deepEqual(loggedErrors(app), [])
 })
 

@@ -110,7 +110,7 @@ test('errors of indicators name the command, the field, or the list', async (t) 
     return text
   }
   const off = await detail('/api/v1/indicators/423/latest', 404)
-  assert.equal(off, '{"detail":"not enabled: cambista indicator enable 423"}')
+  assert.equal(off, '{"detail":"not enabled: cambista indicator enable 423","reason":"no_indicator"}')
   assert.match(
     await detail('/api/v1/indicators/tpm/history', 404),
     /not enabled: cambista indicator enable 3541/,

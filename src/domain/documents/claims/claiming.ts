@@ -210,6 +210,7 @@ async function checkAgents(
     throw new AppError(
       'not-found',
       agentIds.length === 1 ? 'Agent not found' : `Agent ${missingId} not found`,
+      { reason: 'no_agent' },
     )
   if (new Set(own.map(({ company_id }) => company_id)).size > 1)
     throw new AppError('bad-request', 'agent_ids must be agents of one company')

@@ -156,7 +156,7 @@ export async function retryEnded(
 ): Promise<DocumentRow> {
   const { document } = await atomically(db, async (trx) => {
     const current = Number.isSafeInteger(id) ? await findDocument(trx, id, access) : undefined
-    if (!current) throw new AppError('not-found', 'Document not found')
+    if (!current) throw new AppError('not-found', 'Document not found', { reason: 'no_document' })
     return retryRow(trx, { id, by, clock }, async ({ state }) => {
       if (state !== 'claimed' || (await isLeaseExpired(trx, leases.sql, id))) return
       throw new AppError(
@@ -176,7 +176,7 @@ async function retryRow(
 ): Promise<{ was: DocumentState; document: DocumentRow }> {
   const row = await lockClaim(trx, id)
   const document = row && (await findDocument(trx, id))
-  if (!document) throw new AppError('not-found', 'Document not found')
+  if (!document) throw new AppError('not-found', 'Document not found', { reason: 'no_document' })
   await check?.(row)
   const { state: was, company_id } = document
   if (was === 'new') throw new AppError('conflict', `document ${id} is new: the next worker claims it`)
@@ -202,7 +202,7 @@ function changeClaim(
 ): Promise<DocumentRow> {
   return atomically(db, async (trx) => {
     const document = Number.isSafeInteger(id) ? await findDocument(trx, id, access) : undefined
-    if (!document) throw new AppError('not-found', 'Document not found')
+    if (!document) throw new AppError('not-found', 'Document not found', { reason: 'no_document' })
     const row = await lockClaim(trx, id)
     if (!row || row.claim_id !== claimId) throw new AppError('conflict', EXPIRED)
     await work(trx, row, clock().toISOString())

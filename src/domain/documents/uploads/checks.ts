@@ -83,12 +83,13 @@ export function isEmptyValue(value: unknown): boolean {
  * valid now
  */
 export async function rejectReferences(db: ReadDb, batch: PartyFields): Promise<never> {
-  if (!(await findCompany(db, batch.companyId))) throw new AppError('not-found', 'Company not found')
+  if (!(await findCompany(db, batch.companyId)))
+    throw new AppError('not-found', 'Company not found', { reason: 'no_company' })
   const agent = await findAgent(db, batch.agentId)
   if (!agent?.active || agent.company_id !== batch.companyId)
-    throw new AppError('not-found', 'Agent not found')
+    throw new AppError('not-found', 'Agent not found', { reason: 'no_agent' })
   const owner = await findOwner(db, batch.ownerId)
   const isAllowed = owner && (owner.company_id === null || owner.company_id === batch.companyId)
-  if (!isAllowed) throw new AppError('not-found', 'Owner not found')
+  if (!isAllowed) throw new AppError('not-found', 'Owner not found', { reason: 'no_owner' })
   throw new AppError('busy', 'The directory was being changed: send it again')
 }

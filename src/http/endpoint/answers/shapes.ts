@@ -2,6 +2,7 @@
 // answers against the OpenAPI document.
 
 import * as v from 'valibot'
+import { ERROR_REASONS } from '../../../runtime/errors.ts'
 
 /** Object with its name in the OpenAPI document. */
 export function titledObject<const Entries extends v.ObjectEntries>(title: string, entries: Entries) {
@@ -43,6 +44,14 @@ export const AsOfOut = v.optional(
 )
 
 /** Field beside the text of an error. */
+/** Reason of an error; most have none. */
+export const Reason = v.optional(
+  v.pipe(
+    v.picklist(ERROR_REASONS),
+    v.metadata({ description: 'Code of the cause, where a client may decide by it; more may be added' }),
+  ),
+)
+
 export const Hint = v.optional(
   v.pipe(
     v.string(),

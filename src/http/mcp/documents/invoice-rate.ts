@@ -65,7 +65,9 @@ function toDated(
     const { date, currency, rate_check: rateCheck } = invoice
     return { date, currency, rateCheck }
   }
-  throw new AppError('not-found', `Document ${id} has no date: only an invoice that was read has one`)
+  throw new AppError('not-found', `Document ${id} has no date: only an invoice that was read has one`, {
+    reason: 'no_invoice',
+  })
 }
 
 function describeCheck(check: RateCheck | undefined): string {

@@ -3,7 +3,7 @@
 
 import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
 import { VERSION } from '../../../runtime/assets.ts'
-import { AppError, errorReason } from '../../../runtime/errors.ts'
+import { AppError, type ErrorReason, errorReason } from '../../../runtime/errors.ts'
 import type { Log } from '../../../runtime/log.ts'
 import { isDatabaseError, storageError } from '../../../runtime/storage-error.ts'
 import { oneLine } from './answers.ts'
@@ -26,7 +26,7 @@ import {
   SERVER_INFO,
 } from './protocol-version.ts'
 import type { Resource } from './resource.ts'
-import { type Caller, isAllowed, type Tool } from './tool.ts'
+import { type Caller, isAllowed, type ListTool, type Tool } from './tool.ts'
 
 export type McpServer = {
   /** @param headers of a message over HTTP */
@@ -40,6 +40,7 @@ type McpParts = {
 }
 
 type Params = Record<string, unknown>
+type ErrorText = { text: string; reason?: ErrorReason | undefined }
 type RpcResult = { result: object } | { error: RpcError }
 type RpcMethod = (params: Params, caller: Caller, version: ProtocolVersion) => RpcResult | Promise<RpcResult>
 
@@ -62,12 +63,16 @@ const LONGEST_NAME = 80
 export function createMcpServer({ tools, resources, log }: McpParts): McpServer {
   const toolsByName = new Map(tools.map((one) => [one.definition.name, one]))
   const allowedResources = (caller: Caller) => resources.filter((one) => isAllowed(one, caller))
-  const errorText = (thrown: unknown, operation: string): string => {
+  const describeError = (thrown: unknown, operation: string, lists?: ListTool): ErrorText => {
     const error = isDatabaseError(thrown) ? storageError(thrown, operation) : thrown
-    if (error instanceof AppError && error.code !== 'failed')
-      return `${error.message.replace(/[.?]$/, '')}${nextStep(error)}`
+    if (error instanceof AppError && error.code !== 'failed') {
+      const text = `${error.message.replace(/[.?]$/, '')}${nextStep(error, lists)}`
+      return { text, reason: error.reason }
+    }
     log.error('tool failed', { cause: error instanceof Error ? String(error.stack) : errorReason(error) })
-    return 'The server could not do this. Try again; if it stays so, tell your operator to read its log'
+    return {
+      text: 'The server could not do this. Try again; if it stays so, tell your operator to read its log',
+    }
   }
 
   const callTool: RpcMethod = async ({ name, arguments: values }, caller) => {
@@ -80,7 +85,8 @@ export function createMcpServer({ tools, resources, log }: McpParts): McpServer 
       return { result: { content: textContent(sentence), structuredContent: value } }
     } catch (error) {
       const operation = tool.definition.name.replaceAll('_', ' ')
-      return { result: { content: textContent(errorText(error, operation)), isError: true } }
+      const { text, reason } = describeError(error, operation, tool.lists)
+      return { result: { content: textContent(text), isError: true, ...(reason && { _meta: { reason } }) } }
     }
   }
 
@@ -93,12 +99,9 @@ export function createMcpServer({ tools, resources, log }: McpParts): McpServer 
       }
     } catch (error) {
       const isMissing = error instanceof AppError && error.code === 'not-found'
-      return {
-        error: {
-          code: isMissing ? missing : CODES.invalidParams,
-          message: errorText(error, 'read a resource'),
-        },
-      }
+      const { text, reason } = describeError(error, 'read a resource')
+      const code = isMissing ? missing : CODES.invalidParams
+      return { error: { code, message: text, ...(reason && { data: { reason } }) } }
     }
     const message = `There is no resource ${quoteName(uri)}: resources/list names those that are open to you`
     return { error: { code: missing, message } }
@@ -190,8 +193,9 @@ function discover(): RpcResult {
 
 function modernResult(method: string, result: object): object {
   const ttlMs = CACHE_MS[method]
+  const meta = '_meta' in result ? (result._meta as object) : {}
   const cacheHint = ttlMs === undefined ? {} : { ttlMs, cacheScope: 'private' }
-  return { ...result, resultType: 'complete', ...cacheHint, _meta: { [SERVER_INFO]: INFO } }
+  return { ...result, resultType: 'complete', ...cacheHint, _meta: { ...meta, [SERVER_INFO]: INFO } }
 }
 
 function textContent(sentence: string): object[] {
@@ -217,20 +221,29 @@ const BY_CODE: Partial<Record<AppError['code'], string>> = {
   'disk-full': '. Tell your operator',
 }
 
-/** Returns the text after an error's message. */
-function nextStep({ code, message, advice }: AppError): string {
+const BY_LIST: Record<ListTool, string> = {
+  list_series: '. list_series names the providers, pairs and first days',
+  list_indicators: '. list_indicators names those that are enabled',
+  list_documents: '. list_documents names those that are there',
+}
+
+const BY_REASON: Partial<Record<ErrorReason, string>> = {
+  not_synchronized: '. Ask for another day; freshness says more',
+  no_indicator: BY_LIST.list_indicators,
+  no_document: BY_LIST.list_documents,
+  no_invoice: BY_LIST.list_documents,
+  no_company: '. Leave it out, or ask for its id',
+  no_agent: '. Leave it out, or ask for its id',
+  no_owner: '. Ask for its id',
+}
+
+/** Returns the text after an error's message. `lists`: tool that lists what the called one reads. */
+function nextStep({ code, reason, advice }: AppError, lists: ListTool = 'list_series'): string {
   if (advice?.about === 'conversion') {
     const { from, to, provider } = advice
     const rest = provider === DEFAULT_PROVIDER.code ? ` and to ${to}` : `, to ${to} and provider ${provider}`
     return `. The tool convert inverts and chains pairs: call it with from ${from}${rest}`
   }
-  if (code === 'not-found' && /^Document/.test(message)) return '. list_documents names those that are there'
-  if (code === 'not-found' && /^(Company|Agent)/.test(message)) return '. Leave it out, or ask for its id'
-  if (code === 'not-found' && /^Owner/.test(message)) return '. Ask for its id'
-  if (code === 'not-found' && /synchronized/.test(message))
-    return '. Ask for another day; freshness says more'
-  if (code === 'not-found' && /indicator/i.test(message))
-    return '. list_indicators names those that are enabled'
-  if (code === 'not-found') return '. list_series names the providers, pairs and first days'
-  return BY_CODE[code] ?? ''
+  if (code !== 'not-found') return BY_CODE[code] ?? ''
+  return (reason && BY_REASON[reason]) ?? BY_LIST[lists]
 }

@@ -29,8 +29,13 @@ export type Caller = {
 /** Result of a tool: a value for programs, and the same in one sentence for a model. */
 export type ToolResult = { value: Record<string, unknown>; sentence: string }
 
+/** Tool that lists what another one reads. */
+export type ListTool = 'list_series' | 'list_indicators' | 'list_documents'
+
 export type Tool = {
   needs: Need
+  /** Named by an error about a missing value; undefined: `list_series`. */
+  lists?: ListTool | undefined
   /** Returns whether the tool is offered now; undefined: always. */
   isOffered?: (() => Promise<boolean>) | undefined
   /** Entry in tools/list. */
@@ -47,17 +52,18 @@ type Definition<Q extends QuerySchema> = {
   output: v.GenericSchema
   /** Returns whether there are data for the tool; undefined: always. */
   isOffered?: () => Promise<boolean>
+  lists?: ListTool
   /** True for a tool that writes. */
   changes?: boolean
   run(input: v.InferOutput<Q>, caller: Caller): ToolResult | Promise<ToolResult>
 }
 
 export function tool<Q extends QuerySchema>(definition: Definition<Q>): Tool {
-  const { name, needs, about, input, output, isOffered, changes = false } = definition
+  const { name, needs, about, input, output, isOffered, lists, changes = false } = definition
   const inputSchema = jsonSchema(input)
-  const lists = listParameters(inputSchema)
+  const parameters = listParameters(inputSchema)
   return {
-    ...{ needs, isOffered },
+    ...{ needs, isOffered, lists },
     definition: {
       name,
       description: about,
@@ -65,7 +71,7 @@ export function tool<Q extends QuerySchema>(definition: Definition<Q>): Tool {
       outputSchema: compactSchema(jsonSchema(output), true),
       annotations: changes ? { readOnlyHint: false, destructiveHint: false } : { readOnlyHint: true },
     },
-    call: async (values, caller) => definition.run(parseArguments(input, lists, values), caller),
+    call: async (values, caller) => definition.run(parseArguments(input, parameters, values), caller),
   }
 }
 

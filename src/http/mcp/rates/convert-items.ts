@@ -63,7 +63,7 @@ async function answerItem(
     const conversion = await convertAmount(snapshot, { ...group.way, amount, day, rounding })
     return conversionOut(conversion, { ...group.way, amount, details })
   } catch (error) {
-    if (error instanceof AppError) return { error: oneLine(error.message) }
+    if (error instanceof AppError) return { error: oneLine(error.message), reason: error.reason }
     throw error
   }
 }

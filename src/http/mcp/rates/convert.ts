@@ -71,7 +71,12 @@ export function convertTools({ cache, clock }: RateToolDeps): Tool[] {
         rounded_to: RoundedDecimals,
         results: v.optional(
           v.array(
-            v.looseObject({ result: v.optional(Text), rate_date: v.optional(Text), error: v.optional(Text) }),
+            v.looseObject({
+              result: v.optional(Text),
+              rate_date: v.optional(Text),
+              error: v.optional(Text),
+              reason: v.optional(Text),
+            }),
           ),
         ),
       }),

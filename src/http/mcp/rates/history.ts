@@ -214,5 +214,8 @@ function noValues(
   const since = series?.find(({ rate_type }) => rate_type === rateType)?.first_data_date
   const begins = since ? `; its values begin on ${since}` : ''
   const missing = describeHoles(holes)
-  return new AppError('not-found', `${pairName(query, rateType)} has no value ${range}${begins}.${missing}`)
+  const isUnsynchronized = holes === null || holes.length > 0
+  return new AppError('not-found', `${pairName(query, rateType)} has no value ${range}${begins}.${missing}`, {
+    reason: isUnsynchronized ? 'not_synchronized' : undefined,
+  })
 }

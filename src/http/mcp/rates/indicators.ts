@@ -73,6 +73,7 @@ export function indicatorTools({ indicators: { cache }, clock }: IndicatorToolDe
 
     tool({
       name: 'get_indicator',
+      lists: 'list_indicators',
       needs: 'key',
       isOffered,
       about:

@@ -100,7 +100,7 @@ for (const way of UPLOAD_FORM_NAMES) {
     const refused = await send(app, UPLOAD_FORMS[way]([sampleDocument()], theirs), BOUND)
     assert.deepEqual(
       [refused.status, await refused.json()],
-      [404, { status: 'not found', message: 'Company not found' }],
+      [404, { status: 'not found', message: 'Company not found', reason: 'no_company' }],
     )
     const large = await send(app, UPLOAD_FORMS[way]([sampleDocument('x'.repeat(100_001))]), BOUND)
     assert.equal(large.status, 507)
