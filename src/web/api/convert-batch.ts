@@ -7,7 +7,7 @@ import type { Conversion } from './responses.ts'
 
 /** `amount` is positive. */
 export type BatchEntry = { id: string; amount: string; from: string; to: string; type: string; on: string }
-type ElementFailure = { status: number; detail: unknown }
+type ElementFailure = { status: number; reason?: string }
 export type BatchAnswer = Conversion | ElementFailure
 export type BatchResult = {
   answers: ReadonlyMap<string, BatchAnswer>

@@ -19,6 +19,8 @@ export type Failure = {
   status: number
   /** Message of the server, in English. */
   detail: string
+  /** Code of the cause, where the page decides by it. */
+  reason?: string | undefined
   /** Id of the request in the log of the server. */
   requestId?: string | undefined
   /** Body of the response, for an error with fields of its own. */
@@ -65,7 +67,8 @@ async function apiResponse(path: string, options: RequestOptions = {}): Promise<
     if (response.ok) return { value: response }
     const requestId = response.headers.get('x-request-id') ?? undefined
     const text = await response.text()
-    const failure = { ...createFailure(response.status, errorDetail(text)), requestId, body: text }
+    const facts = { reason: readReason(text), requestId, body: text }
+    const failure = { ...createFailure(response.status, errorDetail(text)), ...facts }
     // The session has expired or one of its two secrets is revoked. A wrong secret at sign-in implies neither.
     if (failure.kind === 'signed-out' && !path.startsWith('/session')) recheckSession(pageSecret)
     return { failure }
@@ -93,6 +96,15 @@ function failureKind(status: number): Failure['kind'] {
 /** Message of an error of either API, or the first of several, with names made visible. */
 export function errorDetail(body: string): string {
   return visibleText(rawDetail(body))
+}
+
+/** Reason of an error of either API; undefined: it has none. */
+function readReason(body: string): string | undefined {
+  try {
+    return (JSON.parse(body) as { reason?: string }).reason
+  } catch {
+    return undefined
+  }
 }
 
 function rawDetail(body: string): string {

@@ -85,9 +85,9 @@ export function refusalText(refusal: Refusal): string {
   const words = pageTexts(DOORS)
   if (refusal.kind === 'storage') return words.storage
   const failure = refusal as Failure
-  const { kind, detail } = failure
+  const { kind, reason } = failure
   if (kind === 'signed-out' || kind === 'invalid') return words.wrong
   if (kind === 'too-many') return words.tooMany
-  if (kind === 'forbidden') return /http/i.test(detail) ? words.insecure : words.wrong
+  if (kind === 'forbidden') return reason === 'https_required' ? words.insecure : words.wrong
   return failureText(failure).title
 }

@@ -7,7 +7,7 @@ import type { PastedRow } from './rows.ts'
 
 /** Conversion of an amount without its sign. */
 export type ConversionAnswer = { rate: string; result: string; legs: readonly ConversionLeg[] }
-export type AnswerFailure = { status: number; detail: unknown }
+export type AnswerFailure = { status: number; reason?: string }
 export type RowConversion = {
   rate: string
   /** Rounded, with the sign of the amount. */
@@ -42,8 +42,8 @@ export function sumOutcomes(outcomes: readonly RowOutcome[]): ListTotal {
   return { count: results.length, sum: sumCents(results) }
 }
 
-export function failureReason({ detail }: AnswerFailure): 'not-synchronized' | 'no-rate' {
-  return /not been synchronized/.test(String(detail)) ? 'not-synchronized' : 'no-rate'
+export function failureReason({ reason }: AnswerFailure): 'not-synchronized' | 'no-rate' {
+  return reason === 'not_synchronized' ? 'not-synchronized' : 'no-rate'
 }
 
 function describeAnswer(answer: ConversionAnswer | AnswerFailure, amount: string): Partial<RowOutcome> {

@@ -9,7 +9,7 @@ import type { ConversionLeg } from './support.ts'
 export type UnitConversion = { amount: '1'; from: string; to: 'CRC'; type: 'compra' | 'venta'; on: string }
 
 /** Answer of a batch: a conversion, or its error. */
-export type UnitRate = { rate?: string; legs?: readonly ConversionLeg[]; detail?: unknown }
+export type UnitRate = { rate?: string; legs?: readonly ConversionLeg[]; reason?: string }
 
 export type CurrencyRow = {
   code: string
@@ -52,7 +52,7 @@ export function unitConversions(codes: readonly string[], day: string): UnitConv
 export function currencyRows(codes: readonly string[], answers: readonly UnitRate[]): CurrencyRow[] {
   return codes.flatMap((code, at) => {
     const [buy, sell, before] = answers.slice(at * CONVERSIONS_OF_A_ROW, (at + 1) * CONVERSIONS_OF_A_ROW)
-    const isMissing = [buy, sell].some((answer) => /not been synchronized/.test(String(answer?.detail ?? '')))
+    const isMissing = [buy, sell].some((answer) => answer?.reason === 'not_synchronized')
     if (!buy?.rate && !sell?.rate && !isMissing) return []
     const legs = [...(buy?.legs ?? []), ...(sell?.legs ?? [])]
     const own = legs.filter(({ pair }) => code === 'USD' || pair !== DOLLAR_PAIR)

@@ -46,9 +46,9 @@ test('currencyRows has colones, the exact change and the published values', () =
     { rate: '489.61', legs: [dollar('venta', '489.61')] },
     { rate: '4.08424', legs: [yen, dollar('compra', '487.07')] },
     { rate: '4.13354', legs: [yen, dollar('venta', '492.95')] },
-    { detail: 'no data' },
-    ...[1, 2, 3].map(() => ({ detail: 'no data' })),
-    ...[1, 2, 3].map(() => ({ detail: 'the days from 2026-11-01 to 2026-11-02 have not been synchronized' })),
+    {},
+    ...[1, 2, 3].map(() => ({})),
+    ...[1, 2, 3].map(() => ({ reason: 'not_synchronized' })),
   ]
   const none = { buy: undefined, sell: undefined, change: undefined, pair: '', values: [], day: '' }
   assert.deepEqual(currencyRows(['USD', 'JPY', 'XDR', 'AUD'], answers), [

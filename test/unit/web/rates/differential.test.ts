@@ -133,8 +133,8 @@ suite('computeOutcomes', () => {
     const work = computeOutcomes(
       [row(1, '15'), row(2, '16'), { ...row(3, '17'), error: { kind: 'no-date' } }],
       new Map([
-        ['1', { status: 404, detail: 'the days from 2026-01-01 to 2026-02-01 have not been synchronized' }],
-        ['2', { status: 404, detail: 'No rate for XDR -> USD is stored on or before 1983-01-01' }],
+        ['1', { status: 404, reason: 'not_synchronized' }],
+        ['2', { status: 404 }],
       ]),
     )
     const { value = [] } = work.next()
