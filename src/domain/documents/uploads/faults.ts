@@ -2,7 +2,13 @@
 
 import { TOO_LONG } from '../../../formats/json/value.ts'
 import type { FileFields } from '../../../store/documents/documents.ts'
-import { FILE_FIELDS, type UploadedDocument, type UploadedField, type UploadFault } from './upload.ts'
+import {
+  type DescribedFault,
+  FILE_FIELDS,
+  type UploadedDocument,
+  type UploadedField,
+  type UploadFault,
+} from './upload.ts'
 
 /** Fault for which the message of the whole answer is `Invalid base64 content`. */
 export const NOT_BASE64 = 'base64 must be RFC 4648 with padding, without spaces, tabs or a data: prefix'
@@ -29,7 +35,7 @@ const BLOB_FAULTS: Record<Exclude<UploadedDocument['blob'], 'good' | undefined> 
 }
 
 /** Returns the first fault of a document; `undefined` is an element of `documents` that is no object. */
-export function validateDocument(document: UploadedDocument | undefined): UploadFault | undefined {
+export function validateDocument(document: UploadedDocument | undefined): DescribedFault | undefined {
   if (document === undefined) {
     return { field: 'name', message: 'a document must be an object with name, mimetype and base64' }
   }
@@ -46,13 +52,14 @@ const FIELD_FAULTS: Record<keyof FileFields, (text: string) => string | undefine
   mimetype: mimetypeFault,
 }
 
-function validateText(field: keyof FileFields, value: UploadedField): UploadFault | undefined {
+function validateText(field: keyof FileFields, value: UploadedField): DescribedFault | undefined {
+  if (value === undefined || value === null || value === '')
+    return { field, message: `${field} is missing`, isMissing: true }
   const words = textFault(value) ?? (typeof value === 'string' ? FIELD_FAULTS[field](value) : undefined)
   return words === undefined ? undefined : { field, message: `${field} ${words}` }
 }
 
 function textFault(value: UploadedField): string | undefined {
-  if (value === undefined || value === null || value === '') return 'is missing'
   if (value === TOO_LONG) return `must be at most ${MAX_LENGTH} characters`
   return typeof value === 'string' ? undefined : 'must be a string'
 }

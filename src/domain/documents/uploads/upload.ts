@@ -23,6 +23,9 @@ export type UploadedDocument = Record<keyof FileFields, UploadedField> & {
 /** Fault of a document, as a message for its sender. */
 export type UploadFault = { field: keyof FileFields | 'base64' | 'content'; message: string }
 
+/** Fault that an upload format may word anew. `isMissing`: the document has no such field. */
+export type DescribedFault = UploadFault & { isMissing?: boolean }
+
 /** `index` counts the documents of the request from 0. */
 export type DocumentFault = { index: number } & UploadFault
 

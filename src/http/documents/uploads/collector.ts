@@ -3,6 +3,7 @@
 
 import { MAX_LISTED_FAULTS, validateDocument } from '../../../domain/documents/uploads/faults.ts'
 import type {
+  DescribedFault,
   UploadedDocument,
   UploadedDocuments,
   UploadFault,
@@ -47,7 +48,7 @@ const DOCUMENTS_PER_CHECK = 1000
 /** `describeFault` may word a fault for the upload format. */
 export function createDocumentCollector(
   { beginBatch, memory, watch, recognize }: UploadNeeds,
-  describeFault = (fault: UploadFault): UploadFault => fault,
+  describeFault = ({ field, message }: DescribedFault): UploadFault => ({ field, message }),
 ): DocumentCollector {
   const documents: UploadedDocuments = { total: 0, faults: [], faulty: 0, valid: undefined }
   let storage: { kept: ValidDocuments; share: MemoryShare } | undefined

@@ -6,6 +6,7 @@ import { setImmediate } from 'node:timers/promises'
 import { Dicer } from '@fastify/busboy'
 import { requireFields } from '../../../domain/documents/uploads/checks.ts'
 import {
+  type DescribedFault,
   UPLOAD_IDS,
   type Upload,
   type UploadedDocument,
@@ -181,9 +182,8 @@ function createFileSink(
   }
 }
 
-function describeFormFault({ field, message }: UploadFault): UploadFault {
-  const missing = message.endsWith(' is missing')
-  if (missing && field === 'name') return { field, message: `${message}: a file needs a filename` }
-  if (missing && field === 'mimetype') return { field, message: `${message}: a file needs a Content-Type` }
+function describeFormFault({ field, message, isMissing }: DescribedFault): UploadFault {
+  if (isMissing && field === 'name') return { field, message: `${message}: a file needs a filename` }
+  if (isMissing && field === 'mimetype') return { field, message: `${message}: a file needs a Content-Type` }
   return { field, message }
 }
