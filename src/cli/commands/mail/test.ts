@@ -3,7 +3,7 @@
 import { createCredentialReader, refreshTokenFault } from '../../../domain/mail/credentials.ts'
 import { examineMailServer, type ServerReport } from '../../../domain/mail/imap.ts'
 import { RoundFailure } from '../../../domain/mail/round-failure.ts'
-import { AppError } from '../../../runtime/errors.ts'
+import { AppError, networkReason } from '../../../runtime/errors.ts'
 import type { MailboxRow } from '../../../store/mail/mailboxes.ts'
 import { command, formatTable, printResult } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
@@ -32,7 +32,7 @@ export const mailboxTest = command({
         printResult(terminal, options, { id, ...report }, formatTable(reportFacts(mailbox, report)))
       } catch (error) {
         if (!(error instanceof RoundFailure)) throw error
-        const hint = UNTRUSTED.test(error.message)
+        const hint = UNTRUSTED.test(networkReason(error))
           ? ': NODE_EXTRA_CA_CERTS=FILE adds an authority to trust'
           : ''
         throw new AppError('failed', error.message + hint, { cause: error })
