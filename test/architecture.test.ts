@@ -167,6 +167,14 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'src/web/rates/trend/history.tsx History': 90,
 }
 
+/** Places that read the words of an error, each with its reason. Other places decide by codes. */
+const READ_WORDS: Readonly<Record<string, string>> = {
+  'src/runtime/errors.ts': 'a text names its cause once; nothing is decided',
+  'src/store/migrations.ts': 'runs of earlier versions have no code; their messages are read once',
+  'src/store/postgres/connection-settings.ts': 'poolers refuse options by words alone',
+  'src/store/postgres/postgres-errors.ts': 'pg and poolers have errors without a code',
+}
+
 const sources = [...readSources('src'), ...readSources('bin')]
 
 test('imports only go down the layers', () => {
@@ -318,6 +326,29 @@ test('only store/ and operations ask which engine is open', () => {
     wrong.map(({ path }) => path),
     [],
   )
+})
+
+test('decisions are made by codes, never by the words of a message', () => {
+  const text = String.raw`\b\w*(?:[mM]essage|[dD]etail)\b`
+  const argument = String.raw`(?:[^()]|\((?:[^()]|\([^()]*\))*\))*(?:\w+\([^()]*)?`
+  const questions = [
+    new RegExp(String.raw`${text}[)\]]*[!?]?\.(?:includes|startsWith|endsWith|match|search|indexOf)\(`),
+    new RegExp(String.raw`\.(?:test|exec|includes|startsWith)\(${argument}${text}(?!\()`),
+    new RegExp(String.raw`${text}['"\x60]?,?\s+['"\x60]?(?:not )?i?like\b`, 'i'),
+  ]
+  const readsWords = (code: string) => questions.some((one) => one.test(code))
+  for (const code of [
+    'run.message?.includes(INTERRUPTED)',
+    "eb('message', 'not like', pattern)",
+    "/not been synchronized/.test(String(answer?.detail ?? ''))",
+    "WHERE message LIKE 'interrupted%'",
+    'PATTERN.test(error.message)',
+    '/^Document/.test(message)',
+  ])
+    assert.ok(readsWords(code), code)
+  const withoutComments = (code: string) => code.replace(/^\s*(\/\/|\/?\*).*$/gm, '')
+  const paths = sources.filter(({ text: code }) => readsWords(withoutComments(code))).map(({ path }) => path)
+  assert.deepEqual(paths.sort(), Object.keys(READ_WORDS).sort())
 })
 
 test('folders have at most 25 files', () => {
