@@ -23,9 +23,9 @@ const FILES: Record<string, readonly string[]> = {
   'directory/owner': ['owner create', 'owner list'],
   'directory/agent': ['agent create', 'agent activate', 'agent deactivate', 'agent list'],
   'directory/directory': ['directory import', 'directory export'],
-  'documents/document': ['document list', 'document show', 'document export'],
-  'documents/retry': ['document retry'],
-  'documents/priority': ['document set'],
+  'documents/document': [
+    ...['document list', 'document show', 'document export', 'document retry', 'document set'],
+  ],
   'documents/recognise': ['document recognise'],
   'documents/removal': ['document delete', 'document purge'],
   'documents/event': ['event list'],

@@ -1,13 +1,20 @@
 import { createHash } from 'node:crypto'
 import { requireCompany } from '../../../domain/directory/directory.ts'
+import { retryDocument } from '../../../domain/documents/claims/outcomes.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { openBlobStore } from '../../../store/blobs/open-blobs.ts'
 import { findAgent } from '../../../store/directory/agents.ts'
-import { type DocumentRow, findDocument, selectDocuments } from '../../../store/documents/documents.ts'
+import {
+  type DocumentRow,
+  findDocument,
+  selectDocuments,
+  updatePriority,
+} from '../../../store/documents/documents.ts'
 import { findResult } from '../../../store/documents/results.ts'
 import type { ReadDb } from '../../../store/tables.ts'
 import { command, formatTable, printResult, type Terminal } from '../../command.ts'
 import { STORAGE, STORAGE_WITH_BLOBS } from '../../options/storage.ts'
+import { cliActor } from '../actor.ts'
 import { parseId, resultFile, writeNewFile } from '../positionals.ts'
 import { notFound, printRows } from '../rows.ts'
 
@@ -89,6 +96,38 @@ export const documentExport = command({
         const line = `document ${id} (${document.size} bytes) written to ${out}`
         printResult(terminal, options, { ...document, file: out }, [line])
       }
+    })
+  },
+})
+
+export const documentSet = command({
+  name: 'document set',
+  positionals: ['ID'],
+  options: ['priority', ...STORAGE, 'json'],
+  required: ['priority'],
+  changesData: true,
+  run({ options, positionals, terminal, withDatabase }) {
+    const id = parseId(positionals[0])
+    const { priority } = options
+    return withDatabase({ mustExist: true }, async (db) => {
+      if (!(await updatePriority(db, id, priority))) throw notFound('document', id)
+      printResult(terminal, options, await needDocument(db, id), [`document ${id} has priority ${priority}`])
+    })
+  },
+})
+
+export const documentRetry = command({
+  name: 'document retry',
+  positionals: ['ID'],
+  options: [...STORAGE, 'json'],
+  changesData: true,
+  run({ options, positionals, terminal, withDatabase }) {
+    const id = parseId(positionals[0])
+    const by = cliActor(terminal.env)
+    return withDatabase({ mustExist: true }, async (db, { clock }) => {
+      await needDocument(db, id)
+      const { was, document } = await retryDocument(db, id, by, clock)
+      printResult(terminal, options, document, [`document ${id} is new again, it was ${was}`])
     })
   },
 })
