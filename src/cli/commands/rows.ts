@@ -6,7 +6,9 @@ import type { Engine } from '../../store/engine.ts'
 import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import { quotaText, sizeText } from '../../values/sizes.ts'
 import { type Command, command, formatTable, printResult, type Terminal } from '../command.ts'
+import type { OptionName } from '../options/options.ts'
 import { STORAGE } from '../options/storage.ts'
+import type { CommandOptions } from '../options/values.ts'
 import type { WithDatabase } from '../storage/data-dir.ts'
 import { parseId } from './positionals.ts'
 
@@ -18,15 +20,30 @@ export type ListColumns<Row> = Readonly<
 type Output = { terminal: Terminal; options: { json: boolean } }
 type Input = Output & { positionals: string[]; withDatabase: WithDatabase }
 
+/** Defines a command that lists rows. Its own options precede those of the storage. */
+export function listCommand<Row, const Name extends OptionName = never>(definition: {
+  name: string
+  options?: readonly Name[]
+  select(db: ReadDb, engine: Engine, options: CommandOptions<Name>): Promise<readonly Row[]>
+  columns: ListColumns<Row> | ((engine: Engine, rows: readonly Row[]) => ListColumns<Row>)
+}): Command {
+  const { name, options = [], select, columns } = definition
+  return command({
+    ...{ name, options: [...options, ...STORAGE, 'json'] },
+    run: (input) =>
+      listRows(input as Input & typeof input, (db, engine) => select(db, engine, input.options), columns),
+  })
+}
+
 /** Prints the selected rows. */
 export function listRows<Row>(
   input: Input,
   select: (db: ReadDb, engine: Engine) => Promise<readonly Row[]>,
-  columns: ListColumns<Row> | ((engine: Engine) => ListColumns<Row>),
+  columns: ListColumns<Row> | ((engine: Engine, rows: readonly Row[]) => ListColumns<Row>),
 ): Promise<void> {
   return input.withDatabase({ mustExist: true }, async (db, engine) => {
     const rows = await select(db, engine)
-    printRows(input, rows, typeof columns === 'function' ? columns(engine) : columns)
+    printRows(input, rows, typeof columns === 'function' ? columns(engine, rows) : columns)
   })
 }
 

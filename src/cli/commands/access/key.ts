@@ -24,15 +24,15 @@ import { currentDay } from '../../../values/dates.ts'
 import { command, printResult } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
 import { parseName } from '../positionals.ts'
-import { listRows } from '../rows.ts'
+import { listCommand } from '../rows.ts'
 import {
+  addFormer,
   insertSecret,
   parseExpiryDay,
   revokeCommand,
   rotateCommand,
   type SecretKind,
   secretState,
-  withFormer,
 } from './secret.ts'
 
 const KEYS: SecretKind<ApiKeyRow> = {
@@ -170,26 +170,25 @@ type ListedKey = ApiKeyRow & {
 /** Selects all keys with their former secrets and their use. */
 async function selectListedKeys(db: ReadDb, engine: Engine): Promise<ListedKey[]> {
   const use = await selectKeyUse(db, currentDay(engine.clock))
-  const keys = await withFormer(selectApiKeys, 'keys')(db, engine)
+  const keys = await addFormer(db, engine, 'keys', await selectApiKeys(db))
   return keys.map((key) => {
     const { requests = 0, networks = [] } = use.get(key.id) ?? {}
     return { ...key, requests_30_days: requests, networks }
   })
 }
 
-export const keyList = command({
+export const keyList = listCommand({
   name: 'key list',
-  options: [...STORAGE, 'json'],
-  run: (input) =>
-    listRows(input, selectListedKeys, ({ clock }) => ({
-      ID: 'id',
-      NAME: 'name',
-      CREATED: 'created_at',
-      'LAST USED': ({ last_used_at }) => last_used_at ?? 'never',
-      'REQUESTS, 30 DAYS': 'requests_30_days',
-      FROM: ({ networks }) => networks.map(({ network }) => network).join(' '),
-      STATE: (key) => secretState(key, currentDay(clock), key.former) + kindText(key),
-    })),
+  select: selectListedKeys,
+  columns: ({ clock }) => ({
+    ID: 'id',
+    NAME: 'name',
+    CREATED: 'created_at',
+    'LAST USED': ({ last_used_at }) => last_used_at ?? 'never',
+    'REQUESTS, 30 DAYS': 'requests_30_days',
+    FROM: ({ networks }) => networks.map(({ network }) => network).join(' '),
+    STATE: (key) => secretState(key, currentDay(clock), key.former) + kindText(key),
+  }),
 })
 
 export const keyRotate = rotateCommand(KEYS)

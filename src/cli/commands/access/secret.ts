@@ -118,18 +118,18 @@ function formerLine(noun: string, formerEndsAt: string, now: Date): string {
   return `The one before goes on until ${formerEndsAt}, then ends by itself; ${watch}.`
 }
 
-/** Selects keys or tokens, each with its former secrets that are still valid, if any. */
-export function withFormer<Row extends { id: number; revoked_at: string | null }>(
-  select: (db: ReadDb) => Promise<Row[]>,
+/** Adds their former secrets that are still valid to keys or tokens. */
+export async function addFormer<Row extends { id: number; revoked_at: string | null }>(
+  db: ReadDb,
+  { clock }: Engine,
   kind: 'keys' | 'tokens',
-): (db: ReadDb, engine: Engine) => Promise<(Row & { former?: FormerSecret[] })[]> {
-  return async (db, { clock }) => {
-    const former = (await selectFormerSecrets(db, clock().toISOString()))[kind]
-    return (await select(db)).map((row) => {
-      const before = row.revoked_at === null ? former.get(row.id) : undefined
-      return before === undefined ? row : { ...row, former: before }
-    })
-  }
+  rows: readonly Row[],
+): Promise<(Row & { former?: FormerSecret[] })[]> {
+  const former = (await selectFormerSecrets(db, clock().toISOString()))[kind]
+  return rows.map((row) => {
+    const before = row.revoked_at === null ? former.get(row.id) : undefined
+    return before === undefined ? row : { ...row, former: before }
+  })
 }
 
 /** Returns the state of a secret and of its former secrets, for the lists. */

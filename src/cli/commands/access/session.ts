@@ -5,21 +5,20 @@ import { AppError } from '../../../runtime/errors.ts'
 import { endSessionsByPrefix, endSessionsOfPerson } from '../../../store/access/page-sessions.ts'
 import { command, printResult } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
-import { listRows, notFound } from '../rows.ts'
+import { listCommand, notFound } from '../rows.ts'
 
-export const sessionList = command({
+export const sessionList = listCommand({
   name: 'session list',
-  options: [...STORAGE, 'json'],
-  run: (input) =>
-    listRows(input, (db, { clock }) => listSessions(db, clock), {
-      ID: 'id',
-      PERSON: ({ person }) => person ?? '-',
-      KEY: ({ key }) => key ?? '-',
-      TOKEN: ({ token }) => token ?? '-',
-      REMEMBERED: ({ remember }) => (remember ? 'yes' : 'no'),
-      OPENED: 'opened_at',
-      'LAST USED': 'used_at',
-    }),
+  select: (db, { clock }) => listSessions(db, clock),
+  columns: {
+    ID: 'id',
+    PERSON: ({ person }) => person ?? '-',
+    KEY: ({ key }) => key ?? '-',
+    TOKEN: ({ token }) => token ?? '-',
+    REMEMBERED: ({ remember }) => (remember ? 'yes' : 'no'),
+    OPENED: 'opened_at',
+    'LAST USED': 'used_at',
+  },
 })
 
 export const sessionEnd = command({

@@ -22,15 +22,15 @@ import { quotaText, sizeText } from '../../../values/sizes.ts'
 import { command, printResult } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
 import { parseName } from '../positionals.ts'
-import { changeRow, listRows, notFound, usageText } from '../rows.ts'
+import { changeRow, listCommand, notFound, usageText } from '../rows.ts'
 import {
+  addFormer,
   insertSecret,
   parseExpiryDay,
   revokeCommand,
   rotateCommand,
   type SecretKind,
   secretState,
-  withFormer,
 } from './secret.ts'
 
 const TOKENS: SecretKind<TokenRow> = {
@@ -116,22 +116,21 @@ export const tokenUpdate = command({
     ),
 })
 
-export const tokenList = command({
+export const tokenList = listCommand({
   name: 'token list',
-  options: [...STORAGE, 'json'],
-  run: (input) =>
-    listRows(input, withFormer(selectTokens, 'tokens'), ({ clock }) => ({
-      ID: 'id',
-      NAME: 'name',
-      ALLOW: ({ allow }) => allow.join(' '),
-      COMPANY: ({ company_id }) => company_id ?? 'any',
-      AGENT: ({ agent_id }) => agent_id ?? 'any',
-      CREATED: 'created_at',
-      DOCUMENTS: ({ used }) => sizeText(used),
-      QUOTA: ({ quota }) => quotaText(quota),
-      'LAST USED': ({ last_used_at }) => last_used_at ?? 'never',
-      STATE: (token) => secretState(token, currentDay(clock), token.former),
-    })),
+  select: async (db, engine) => addFormer(db, engine, 'tokens', await selectTokens(db)),
+  columns: ({ clock }) => ({
+    ID: 'id',
+    NAME: 'name',
+    ALLOW: ({ allow }) => allow.join(' '),
+    COMPANY: ({ company_id }) => company_id ?? 'any',
+    AGENT: ({ agent_id }) => agent_id ?? 'any',
+    CREATED: 'created_at',
+    DOCUMENTS: ({ used }) => sizeText(used),
+    QUOTA: ({ quota }) => quotaText(quota),
+    'LAST USED': ({ last_used_at }) => last_used_at ?? 'never',
+    STATE: (token) => secretState(token, currentDay(clock), token.former),
+  }),
 })
 
 export const tokenRotate = rotateCommand(TOKENS)

@@ -2,7 +2,7 @@ import { Agent, createAgent } from '../../../domain/directory/directory.ts'
 import { selectAgents, updateAgentActive } from '../../../store/directory/agents.ts'
 import { command } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
-import { listRows, rowCommand } from '../rows.ts'
+import { listCommand, rowCommand } from '../rows.ts'
 import { companyRows, createRow } from './create.ts'
 
 export const agentCreate = command({
@@ -20,17 +20,17 @@ export const agentCreate = command({
 export const agentActivate = toggle('activate', true)
 export const agentDeactivate = toggle('deactivate', false)
 
-export const agentList = command({
+export const agentList = listCommand({
   name: 'agent list',
-  options: ['company', ...STORAGE, 'json'],
-  run: (input) =>
-    listRows(input, companyRows(input.options.company, selectAgents), {
-      ID: 'id',
-      COMPANY: 'company_id',
-      STATE: ({ active }) => (active ? 'active' : 'inactive'),
-      NAME: 'name',
-      CREATED: 'created_at',
-    }),
+  options: ['company'],
+  select: (db, _engine, { company }) => companyRows(db, company, selectAgents),
+  columns: {
+    ID: 'id',
+    COMPANY: 'company_id',
+    STATE: ({ active }) => (active ? 'active' : 'inactive'),
+    NAME: 'name',
+    CREATED: 'created_at',
+  },
 })
 
 function toggle(verb: string, active: boolean) {

@@ -5,7 +5,7 @@ import { quotaText, sizeText } from '../../../values/sizes.ts'
 import { command } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
 import { parseId } from '../positionals.ts'
-import { changeRow, printRows, usageText } from '../rows.ts'
+import { changeRow, listCommand, usageText } from '../rows.ts'
 import { createRow } from './create.ts'
 
 export const companyCreate = command({
@@ -44,20 +44,16 @@ export const companyUpdate = command({
   },
 })
 
-export const companyList = command({
+export const companyList = listCommand({
   name: 'company list',
-  options: [...STORAGE, 'json'],
-  run: (input) =>
-    input.withDatabase({ mustExist: true }, async (db) => {
-      const rows = await selectCompanies(db)
-      printRows(input, rows, {
-        ID: 'id',
-        CODE: 'code',
-        NAME: 'name',
-        CREATED: 'created_at',
-        DOCUMENTS: ({ used }) => sizeText(used),
-        QUOTA: ({ quota }) => quotaText(quota),
-        ...(rows.some(({ tax_ids }) => tax_ids !== null) && { 'TAX IDS': 'tax_ids' }),
-      })
-    }),
+  select: (db) => selectCompanies(db),
+  columns: (_engine, rows) => ({
+    ID: 'id',
+    CODE: 'code',
+    NAME: 'name',
+    CREATED: 'created_at',
+    DOCUMENTS: ({ used }) => sizeText(used),
+    QUOTA: ({ quota }) => quotaText(quota),
+    ...(rows.some(({ tax_ids }) => tax_ids !== null) && { 'TAX IDS': 'tax_ids' }),
+  }),
 })

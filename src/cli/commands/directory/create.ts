@@ -38,12 +38,11 @@ export function createRow<Fields extends object>(
 }
 
 /** Selects the rows of an existing company, or of all. @throws AppError `not-found` */
-export function companyRows<Row>(
+export async function companyRows<Row>(
+  db: ReadDb,
   company: number | undefined,
   select: (db: ReadDb, company?: number) => Promise<Row[]>,
-) {
-  return async (db: ReadDb) => {
-    if (company !== undefined) await requireCompany(db, company)
-    return select(db, company)
-  }
+): Promise<Row[]> {
+  if (company !== undefined) await requireCompany(db, company)
+  return select(db, company)
 }

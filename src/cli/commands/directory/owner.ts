@@ -2,7 +2,7 @@ import { createOwner, Owner } from '../../../domain/directory/directory.ts'
 import { selectOwners } from '../../../store/directory/owners.ts'
 import { command } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
-import { listRows } from '../rows.ts'
+import { listCommand } from '../rows.ts'
 import { companyRows, createRow } from './create.ts'
 
 export const ownerCreate = command({
@@ -17,14 +17,14 @@ export const ownerCreate = command({
   },
 })
 
-export const ownerList = command({
+export const ownerList = listCommand({
   name: 'owner list',
-  options: ['company', ...STORAGE, 'json'],
-  run: (input) =>
-    listRows(input, companyRows(input.options.company, selectOwners), {
-      ID: 'id',
-      COMPANY: ({ company_id }) => company_id ?? 'any',
-      NAME: 'name',
-      CREATED: 'created_at',
-    }),
+  options: ['company'],
+  select: (db, _engine, { company }) => companyRows(db, company, selectOwners),
+  columns: {
+    ID: 'id',
+    COMPANY: ({ company_id }) => company_id ?? 'any',
+    NAME: 'name',
+    CREATED: 'created_at',
+  },
 })

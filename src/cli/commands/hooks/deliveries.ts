@@ -14,25 +14,19 @@ import { time } from '../../options/formats.ts'
 import { option } from '../../options/names.ts'
 import { STORAGE } from '../../options/storage.ts'
 import { parseId } from '../positionals.ts'
-import { listRows } from '../rows.ts'
+import { listCommand } from '../rows.ts'
 import { needHook } from './hook.ts'
 
-export const hookDeliveries = command({
+export const hookDeliveries = listCommand({
   name: 'hook deliveries',
-  options: ['hook', 'failed', 'limit', 'before', ...STORAGE, 'json'],
-  run: (input) => {
-    const { hook, failed: failedOnly, limit, before } = input.options
-    return listRows(
-      input,
-      async (db) => {
-        if (hook !== undefined) await needHook(db, hook)
-        return selectDeliveries(db, { hookId: hook, failedOnly }, { before, limit })
-      },
-      {
-        ...{ ID: 'id', HOOK: 'hook_id', TYPE: 'type', MESSAGE: 'message_id', TRIES: 'tries' },
-        ...{ ENDED: 'ended_at', RESULT: deliveryResult },
-      },
-    )
+  options: ['hook', 'failed', 'limit', 'before'],
+  async select(db, _engine, { hook, failed: failedOnly, limit, before }) {
+    if (hook !== undefined) await needHook(db, hook)
+    return selectDeliveries(db, { hookId: hook, failedOnly }, { before, limit })
+  },
+  columns: {
+    ...{ ID: 'id', HOOK: 'hook_id', TYPE: 'type', MESSAGE: 'message_id', TRIES: 'tries' },
+    ...{ ENDED: 'ended_at', RESULT: deliveryResult },
   },
 })
 

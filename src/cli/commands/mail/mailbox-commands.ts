@@ -14,27 +14,26 @@ import { quotaText, sizeText } from '../../../values/sizes.ts'
 import { command, formatTable, printResult } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
 import { parseId } from '../positionals.ts'
-import { changeRow, listRows, notFound, rowCommand } from '../rows.ts'
+import { changeRow, listCommand, notFound, rowCommand } from '../rows.ts'
 
 const HIGHEST_UID = 2 ** 32 - 1
 
-export const mailboxList = command({
+export const mailboxList = listCommand({
   name: 'mailbox list',
-  options: [...STORAGE, 'json'],
-  run: (input) =>
-    listRows(input, (db) => selectMailboxes(db), {
-      ID: 'id',
-      NAME: 'name',
-      USER: 'user_name',
-      FOLDER: 'folder',
-      COMPANY: 'company_id',
-      AGENT: 'agent_id',
-      WAITING: 'waiting',
-      TAKEN: 'taken',
-      REFUSED: 'refused',
-      'LAST ROUND': ({ last_round_at }) => last_round_at ?? 'never',
-      STATE: mailboxState,
-    }),
+  select: (db) => selectMailboxes(db),
+  columns: {
+    ID: 'id',
+    NAME: 'name',
+    USER: 'user_name',
+    FOLDER: 'folder',
+    COMPANY: 'company_id',
+    AGENT: 'agent_id',
+    WAITING: 'waiting',
+    TAKEN: 'taken',
+    REFUSED: 'refused',
+    'LAST ROUND': ({ last_round_at }) => last_round_at ?? 'never',
+    STATE: mailboxState,
+  },
 })
 
 export const mailboxShow = command({
@@ -106,18 +105,11 @@ function parseUid(word: string | undefined): number {
   throw new AppError('usage', `${rule} ${HIGHEST_UID}, not ${JSON.stringify(word ?? '')}`)
 }
 
-function mailboxState({
-  id,
-  paused_at,
-  pause_reason,
-  failing_since,
-  failure,
-  last_round_at,
-}: MailboxRow): string {
-  if (pause_reason === 'restore') return `paused by a restore: cambista mailbox resume ${id}`
-  if (paused_at !== null) return `paused since ${paused_at}`
-  if (failing_since !== null) return `fails since ${failing_since} (${failure})`
-  return last_round_at === null ? 'no round yet' : 'works'
+function mailboxState(mailbox: MailboxRow): string {
+  if (mailbox.pause_reason === 'restore') return `paused by a restore: cambista mailbox resume ${mailbox.id}`
+  if (mailbox.paused_at !== null) return `paused since ${mailbox.paused_at}`
+  if (mailbox.failing_since !== null) return `fails since ${mailbox.failing_since} (${mailbox.failure})`
+  return mailbox.last_round_at === null ? 'no round yet' : 'works'
 }
 
 function mailboxFacts(mailbox: MailboxRow): [string, string][] {

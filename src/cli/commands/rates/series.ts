@@ -3,23 +3,20 @@ import { raiseRevision } from '../../../store/meta.ts'
 import { takeInstant } from '../../../store/rates/change-log.ts'
 import { selectSeries, updateSeriesEnabled } from '../../../store/rates/series.ts'
 import type { ReadDb } from '../../../store/tables.ts'
-import { command } from '../../command.ts'
-import { STORAGE } from '../../options/storage.ts'
-import { listRows, rowCommand } from '../rows.ts'
+import { listCommand, rowCommand } from '../rows.ts'
 
-export const seriesList = command({
+export const seriesList = listCommand({
   name: 'series list',
-  options: [...STORAGE, 'json'],
-  run: (input) =>
-    listRows(input, selectShownSeries, {
-      ID: 'id',
-      PAIR: (one) => `${one.base_currency}/${one.quote_currency}`,
-      SIDE: 'rate_type',
-      CODE: 'external_code',
-      SINCE: (one) => one.first_data_date ?? '-',
-      STATE: (one) => (one.enabled ? 'enabled' : 'disabled'),
-      NAME: 'name',
-    }),
+  select: selectShownSeries,
+  columns: {
+    ID: 'id',
+    PAIR: (one) => `${one.base_currency}/${one.quote_currency}`,
+    SIDE: 'rate_type',
+    CODE: 'external_code',
+    SINCE: (one) => one.first_data_date ?? '-',
+    STATE: (one) => (one.enabled ? 'enabled' : 'disabled'),
+    NAME: 'name',
+  },
 })
 
 export const seriesEnable = toggle('enable', true)
