@@ -2,9 +2,13 @@ import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { LEAST_FREE } from '../../../domain/documents/uploads/quotas.ts'
 import { isServed } from '../../../domain/operations/backup/data-dir-files.ts'
-import { acceptRates, examine, type RepairResult, repair } from '../../../domain/operations/doctor/doctor.ts'
-import type { DoctorRequest, Examination } from '../../../domain/operations/doctor/examination.ts'
-import { examineShared, type SharedRequest } from '../../../domain/operations/doctor/shared.ts'
+import { examine, examineShared } from '../../../domain/operations/doctor/doctor.ts'
+import type {
+  DoctorRequest,
+  Examination,
+  SharedRequest,
+} from '../../../domain/operations/doctor/examination.ts'
+import { acceptRates, type RepairResult, repair } from '../../../domain/operations/doctor/repair.ts'
 import { refuseNodes } from '../../../domain/operations/move/restored.ts'
 import { acceptDamagedPart } from '../../../domain/rates/rate-sums.ts'
 import { AppError } from '../../../runtime/errors.ts'

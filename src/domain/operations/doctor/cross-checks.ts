@@ -2,12 +2,11 @@
 // that names both; nothing is corrected.
 
 import type { Provider } from '../../../providers/provider.ts'
-import type { ReadDb } from '../../../store/tables.ts'
 import { addDays, type IsoDate, isoDate } from '../../../values/dates.ts'
 import { isInRange, product, ratio } from '../../../values/decimal.ts'
 import { computeCrosses } from '../../rates/crosses.ts'
 import { openRateCache, type RateSnapshot } from '../../rates/rate-cache.ts'
-import type { Report } from './examination.ts'
+import type { CheckContext } from './examination.ts'
 
 const CURRENCIES = ['EUR', 'JPY', 'GBP', 'CAD', 'MXN', 'GTQ', 'COP']
 const DAYS_BACK = 10
@@ -16,11 +15,7 @@ const DAYS_BACK = 10
 type ParityPair = { day: IsoDate; ours: string; theirs: string }
 
 /** Compares each optional provider with the first required one, on the newest day that both have published. */
-export async function examineParities(
-  db: ReadDb,
-  providers: readonly Provider[],
-  report: Report,
-): Promise<void> {
+export async function examineParities({ db, providers, report }: CheckContext): Promise<void> {
   const bank = providers.find(({ isOptional }) => !isOptional)
   const others = providers.filter(({ isOptional }) => isOptional)
   if (!bank || others.length === 0) return

@@ -15,24 +15,16 @@ import type { ReadDb } from '../../../store/tables.ts'
 import { countNoun, sizeText } from '../../../values/sizes.ts'
 import { KEEP_MOVED_DAYS } from '../../documents/gc.ts'
 import { type DataDirFile, isServed, listDataDir } from '../backup/data-dir-files.ts'
-import type { DoctorRequest, Report } from './examination.ts'
+import type { FileContext } from './examination.ts'
 
 const MAX_LINES = 20 // a single wrong `chmod -R` causes thousands of findings
 const DOCUMENTS_NAMED = 3
 const YOUNG_BLOB_MS = 10 * 60_000 // longer than any upload takes between renaming a blob and committing its row
 
-type FilesRequest = DoctorRequest & { isInUse: boolean }
-
-/**
- * Examines the files of a data directory. @param database the database if it is sound, otherwise only permissions are
- * checked
- */
-export async function examineFiles(
-  database: InspectedDatabase | undefined,
-  request: FilesRequest,
-  report: Report,
-): Promise<void> {
-  if (database) await examineBlobs(database, request, report)
+/** Examines the files of a data directory. Without a sound database only permissions are checked. */
+export async function examineFiles(request: FileContext): Promise<void> {
+  const { sound: database, report } = request
+  if (database) await examineBlobs(request)
   const unnamed: DataDirFile[] = []
   const temporary: DataDirFile[] = []
   const modes: string[] = []
@@ -56,11 +48,11 @@ export async function examineFiles(
   if (modes.length > MAX_LINES) {
     report.finding('permissions', `${modes.length - MAX_LINES} more files and directories have such faults`)
   }
-  await reportLeftovers(database, { unnamed, temporary }, request, report)
+  await reportLeftovers({ unnamed, temporary }, request)
 }
 
 /** Describes the blobs that the garbage collection moved instead of deleting, because they were many. */
-function describeRemoved(files: readonly DataDirFile[], { dataDir }: FilesRequest): string {
+function describeRemoved(files: readonly DataDirFile[], { dataDir }: FileContext): string {
   const size = sizeText(files.reduce((sum, { stats }) => sum + stats.size, 0))
   const [first = ''] = files.map(({ name }) => name.split('.')[0]).sort()
   const where = `${files.length} contents (${size}) in ${join(dataDir, 'blobs', REMOVED_FOLDER)} belong to no document`
@@ -69,26 +61,21 @@ function describeRemoved(files: readonly DataDirFile[], { dataDir }: FilesReques
 }
 
 /** Checks that every blob named by a row exists and is unaltered. */
-async function examineBlobs(
-  database: InspectedDatabase,
-  request: FilesRequest,
-  report: Report,
-): Promise<void> {
-  const { signal, progress } = request
+async function examineBlobs(request: FileContext): Promise<void> {
+  const { db, signal, progress, report } = request
   const dir = join(request.dataDir, 'blobs')
   const findCure = await openCures(dir, request)
   const sum = { count: 0, bytes: 0, lost: 0 }
-  const knownLosses = new Set((await selectLostBlobs(database.db)).map(({ sha256 }) => sha256))
-  for await (const blob of selectBlobs(database.db)) {
+  const knownLosses = new Set((await selectLostBlobs(db)).map(({ sha256 }) => sha256))
+  for await (const blob of selectBlobs(db)) {
     signal.throwIfAborted()
-    const blobFault = await describeBlobFault(database.db, dir, blob, signal)
+    const blobFault = await describeBlobFault(db, dir, blob, signal)
     const { sha256 } = blob
-    const loss = knownLosses.has(sha256) ? await findLostBlob(database.db, sha256) : undefined // undefined: it was restored in between
-    if (loss && ++sum.lost <= MAX_LINES)
-      report.note(await lostInWords(database.db, loss, blobFault, findCure))
+    const loss = knownLosses.has(sha256) ? await findLostBlob(db, sha256) : undefined // undefined: it was restored in between
+    if (loss && ++sum.lost <= MAX_LINES) report.note(await lostInWords(db, loss, blobFault, findCure))
     if (loss && blobFault !== undefined) continue // a known and incurable loss is no finding each night
     if (blobFault !== undefined) {
-      const whose = await documentsInWords(database.db, blob.sha256)
+      const whose = await documentsInWords(db, blob.sha256)
       report.finding(
         'contents',
         `content ${blob.sha256} ${blobFault}: ${whose}${await findCure(blob.sha256)}`,
@@ -144,10 +131,8 @@ async function describeBlobFault(
  * without a running server: a slow upload may take hours.
  */
 async function reportLeftovers(
-  opened: InspectedDatabase | undefined,
   suspects: { unnamed: DataDirFile[]; temporary: DataDirFile[] },
-  { dataDir, clock, isInUse, beforeRecheck, signal }: FilesRequest,
-  report: Report,
+  { sound: opened, dataDir, clock, isInUse, beforeRecheck, signal, report }: FileContext,
 ): Promise<void> {
   if (suspects.unnamed.length + suspects.temporary.length === 0) return
   await beforeRecheck(signal)
@@ -209,7 +194,7 @@ function permissionFault({ path, stats }: DataDirFile, owner: FilesOwner): strin
 }
 
 /** Returns a function that names a good copy of a blob; an empty text: there is none. */
-async function openCures(dir: string, { backup, signal }: FilesRequest) {
+async function openCures(dir: string, { backup, signal }: FileContext) {
   const folder = join(dir, REMOVED_FOLDER)
   const names = (await unlessMissing(readdir(folder))) ?? []
   const files = new Map(names.map((name) => [name.split('.')[1], join(folder, name)]))

@@ -1,24 +1,13 @@
 // Reports hooks that are off, fail, or have an unreadable secret.
 
 import { errorReason } from '../../../runtime/errors.ts'
-import type { InspectedDatabase } from '../../../store/engine.ts'
 import { selectHooks } from '../../../store/hooks/hooks.ts'
 import { readHookKey } from '../../../store/hooks/key.ts'
-import { SCHEMA_VERSION } from '../../../store/migrations.ts'
 import { signingSecrets } from '../../hooks/seal.ts'
-import type { DoctorRequest, Report } from './examination.ts'
+import type { CheckContext, Report } from './examination.ts'
 
 /** Without a data directory the key is that of the nodes. Without a key the secrets are not checked. */
-export async function examineHooks(
-  { db, schema }: Pick<InspectedDatabase, 'db' | 'schema'>,
-  {
-    dataDir,
-    hookKey,
-    clock,
-  }: Pick<DoctorRequest, 'clock'> & { dataDir?: string; hookKey?: Buffer | undefined },
-  report: Report,
-): Promise<void> {
-  if (schema < SCHEMA_VERSION) return
+export async function examineHooks({ db, clock, dataDir, hookKey, report }: CheckContext): Promise<void> {
   const hooks = await selectHooks(db)
   if (hooks.length === 0) return
   const key = dataDir === undefined ? hookKey : keyOrFinding(dataDir, report)

@@ -1,24 +1,21 @@
 // Reports indicators that the source refuses, that wait for the token, or that have no new value.
 
 import { plainName } from '../../../providers/plain-name.ts'
-import type { IndicatorSource, Provider } from '../../../providers/provider.ts'
-import type { InspectedDatabase } from '../../../store/engine.ts'
+import type { IndicatorSource } from '../../../providers/provider.ts'
 import { selectIndicatorRuns } from '../../../store/indicators/runs.ts'
-import { SCHEMA_VERSION } from '../../../store/migrations.ts'
-import type { Clock } from '../../../values/dates.ts'
 import {
   ABANDONED_DAYS,
   selectIndicatorStates,
   staleIndicators,
 } from '../../indicators/indicator-freshness.ts'
-import { type Report, runText } from './examination.ts'
+import { type CheckContext, runText } from './examination.ts'
 
-export async function examineIndicators(
-  { db, schema }: Pick<InspectedDatabase, 'db' | 'schema'>,
-  { clock, providers }: { clock: Clock; providers: readonly Provider[] },
-  report: Report,
-): Promise<void> {
-  if (schema < SCHEMA_VERSION) return
+export async function examineIndicators({
+  db,
+  clock,
+  allProviders,
+  report,
+}: Pick<CheckContext, 'db' | 'clock' | 'allProviders' | 'report'>): Promise<void> {
   const states = await selectIndicatorStates(db, clock)
   if (states.length === 0) return
   const waiting = states.filter(({ state }) => state === 'waiting').length
@@ -30,7 +27,7 @@ export async function examineIndicators(
     if (state === 'refused')
       report.finding('indicators', `the bank refuses ${code} (${name ?? 'no name'}): ${refusal}`)
   }
-  const source = await providers.find(({ indicators }) => indicators !== undefined)?.indicators?.()
+  const source = await allProviders.find(({ indicators }) => indicators !== undefined)?.indicators?.()
   for (const { code, name } of states) {
     const listedName = source && name !== null ? otherListedName(source, code, name) : undefined
     if (listedName !== undefined) {

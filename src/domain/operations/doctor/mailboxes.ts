@@ -5,16 +5,10 @@ import { access, stat } from 'node:fs/promises'
 import { errorReason } from '../../../runtime/errors.ts'
 import { openModeFault } from '../../../runtime/open-mode.ts'
 import { findAgent } from '../../../store/directory/agents.ts'
-import type { InspectedDatabase } from '../../../store/engine.ts'
 import { selectMailboxes } from '../../../store/mail/mailboxes.ts'
-import { SCHEMA_VERSION } from '../../../store/migrations.ts'
-import type { Report } from './examination.ts'
+import type { CheckContext } from './examination.ts'
 
-export async function examineMailboxes(
-  { db, schema }: Pick<InspectedDatabase, 'db' | 'schema'>,
-  report: Report,
-): Promise<void> {
-  if (schema < SCHEMA_VERSION) return
+export async function examineMailboxes({ db, report }: CheckContext): Promise<void> {
   for (const mailbox of await selectMailboxes(db)) {
     const { id, failure, failing_since, paused_at, pause_reason } = mailbox
     const finding = (message: string) => report.finding('mail', message, { about: 'mailbox-test', id })

@@ -23,18 +23,15 @@ import { benchmarkSide, dueDay, isBenchmark, staleness } from '../../rates/fresh
 import { describeSeries } from '../../rates/rate-sums.ts'
 import { findOpinionReport } from '../../rates/second-opinion.ts'
 import { examineParities } from './cross-checks.ts'
-import type { Report } from './examination.ts'
+import type { CheckContext, Report } from './examination.ts'
 
 const HOLES_NAMED = 20
 
 /** A provider with its row and its series. */
 type ProviderData = { provider: Provider; row: ProviderRow; series: SeriesRow[] }
 
-export async function examineRates(
-  db: ReadDb,
-  { clock, providers }: { clock: Clock; providers: readonly Provider[] },
-  report: Report,
-): Promise<void> {
+export async function examineRates(context: CheckContext): Promise<void> {
+  const { db, clock, providers, report } = context
   const series = await selectSeries(db)
   const rows = await selectProviders(db)
   const entries = providers.flatMap((provider) => {
@@ -88,7 +85,7 @@ export async function examineRates(
           }
     await examineFreshness(db, one, newest, clock, providerReport)
   }
-  await examineParities(db, providers, report)
+  await examineParities(context)
   const opinion = await findOpinionReport(db, { clock, providers })
   if (!opinion) return
   if (opinion.differences.length > 0) report.finding('rates', opinion.message)

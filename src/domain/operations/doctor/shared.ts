@@ -1,10 +1,8 @@
-// Examines a database and a blob store that several nodes share, without changing them. Suspects of work under
-// way are checked twice. Leftovers that the nodes remove themselves are notes.
+// Examines the server of a database and the blob store that several nodes share. Leftovers that the nodes remove
+// themselves are notes.
 
-import { VERSION } from '../../../runtime/assets.ts'
-import { AppError, errorCode } from '../../../runtime/errors.ts'
+import { errorCode } from '../../../runtime/errors.ts'
 import { readPages } from '../../../store/batches.ts'
-import type { BlobStore } from '../../../store/blobs/open-blobs.ts'
 import {
   type NamedBlob,
   selectBlobsWithoutRow,
@@ -19,28 +17,9 @@ import { selectFacts, selectHolders } from '../../../store/postgres/maintenance/
 import { selectSequences } from '../../../store/postgres/maintenance/sequences.ts'
 import { countNoun } from '../../../values/sizes.ts'
 import { findUnnamed } from '../../documents/unnamed-blobs.ts'
-import { selectActiveProviders } from '../../rates/active-providers.ts'
 import { counted, differences } from '../move/compare.ts'
-import { examineDirectory } from './directory.ts'
-import { noteSyncs } from './doctor.ts'
-import type { DoctorRequest, Examination, Report } from './examination.ts'
+import type { Report, SharedContext } from './examination.ts'
 import { documentsInWords } from './files.ts'
-import { examineHooks } from './hooks.ts'
-import { examineIndicators } from './indicators.ts'
-import { examineMailboxes } from './mailboxes.ts'
-import { examineRates } from './rates.ts'
-import { examineSums } from './sums.ts'
-import { noteUsage } from './usage.ts'
-import { examineWithheld } from './withheld.ts'
-
-export type SharedRequest = Pick<DoctorRequest, 'providers' | 'signal' | 'beforeRecheck' | 'progress'> & {
-  engine: Engine
-  blobStore: Pick<BlobStore, 'blobs' | 'findFault'>
-  /** Reads and hashes every blob; otherwise only its existence is checked. */
-  readAll: boolean
-  /** Key of the secrets of hooks; undefined: it was not configured. */
-  hookKey?: Buffer | undefined
-}
 
 const PAGE = 500
 const STORE_FAULT = /^(unavailable|busy)$/ // faults of the whole store, not of a single blob
@@ -48,37 +27,7 @@ const MAX_LINES = 20
 const OFF_NOTED_MS = 2000
 const OFF_MS = 60_000 // beyond it a node is not ready
 
-export async function examineShared(request: SharedRequest): Promise<Examination> {
-  const { engine, signal } = request
-  const examination: Examination = { findings: [], notes: [] }
-  const report: Report = {
-    finding: (check, message, advice) => examination.findings.push({ check, message, advice }),
-    note: (message, advice) => examination.notes.push({ message, advice }),
-  }
-  report.note(`cambista ${VERSION} on the database ${engine.location}`)
-  try {
-    await examineDatabase(engine, report)
-    const database = { db: engine.longReads, schema: SCHEMA_VERSION }
-    const clock = engine.clock
-    const providers = await selectActiveProviders(database.db, request.providers)
-    await examineRates(database.db, { clock, providers }, report)
-    await examineSums(database.db, { clock, providers }, report)
-    await examineWithheld(database, report)
-    await examineDirectory(database.db, report)
-    await noteSyncs(database, { providers }, report)
-    await noteUsage(database, { ...report, note: (message) => report.note(message) }) // without advice: `--repair` works on data directories only
-    await examineHooks(database, { clock, hookKey: request.hookKey }, report)
-    await examineMailboxes(database, report)
-    await examineIndicators(database, { clock, providers: request.providers }, report)
-    await examineBlobs(request, report)
-  } catch (error) {
-    if (signal.aborted) throw new AppError('failed', 'stopped before the end')
-    throw error
-  }
-  return examination
-}
-
-async function examineDatabase(engine: Engine, report: Report): Promise<void> {
+export async function examineSharedDatabase(engine: Engine, report: Report): Promise<void> {
   const { db, clockOffsetMs, lineage } = engine
   await examineServer(engine, report)
   const lineageFault = lineage?.fault()
@@ -145,8 +94,8 @@ async function examineServer(engine: Engine, report: Report): Promise<void> {
   }
 }
 
-async function examineBlobs(request: SharedRequest, report: Report): Promise<void> {
-  const { engine, blobStore, signal, progress } = request
+export async function examineSharedBlobs(request: SharedContext): Promise<void> {
+  const { engine, blobStore, signal, progress, report } = request
   const { blobs } = blobStore
   const fault = await blobStore.findFault()
   if (fault !== undefined) return report.finding('contents', fault) // otherwise every blob would be reported missing
@@ -176,7 +125,7 @@ async function examineBlobs(request: SharedRequest, report: Report): Promise<voi
   }
   if (request.readAll) await readBlobs(request, faults)
   if (faults.size > 0) await request.beforeRecheck(signal)
-  await reportFaults(request, faults, report)
+  await reportFaults(request, faults)
   if (unnamed > 0)
     report.note(
       `${countNoun(unnamed, 'content belongs', 'contents belong')} to no document: the nodes remove such contents in time`,
@@ -207,7 +156,7 @@ function reportOrphans(losses: readonly LossTime[], orphans: readonly OrphanedBl
 }
 
 async function readBlobs(
-  { engine, blobStore, signal }: SharedRequest,
+  { engine, blobStore, signal }: SharedContext,
   faults: Map<string, string>,
 ): Promise<void> {
   for await (const { sha256 } of selectNamedBlobs(engine.longReads)) {
@@ -226,9 +175,8 @@ async function readBlobs(
 
 /** Reports faults. A missing blob without a row was deleted since; a known loss is no finding each night. */
 async function reportFaults(
-  { engine, blobStore }: SharedRequest,
+  { engine, blobStore, report }: SharedContext,
   faults: ReadonlyMap<string, string>,
-  report: Report,
 ): Promise<void> {
   const knownLosses = new Set((await selectLostBlobs(engine.db)).map(({ sha256 }) => sha256))
   const hashesWithRow = await selectHashesWithRow(engine.db, [...faults.keys()])

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Report } from '../../../../../src/domain/operations/doctor/examination.ts'
 import { examineIndicators } from '../../../../../src/domain/operations/doctor/indicators.ts'
-import { SCHEMA_VERSION } from '../../../../../src/store/migrations.ts'
 import { type IndicatorDesk, openIndicatorDesk } from '../../../../support/rates/indicator-desk.ts'
 
 const TODAY = '2026-03-24'
@@ -11,14 +11,11 @@ const TODAY = '2026-03-24'
 async function examined({ db, clock, provider }: IndicatorDesk) {
   const findings: string[] = []
   const notes: string[] = []
-  await examineIndicators(
-    { db, schema: SCHEMA_VERSION },
-    { clock: clock.read, providers: [provider] },
-    {
-      finding: (check, message) => findings.push(`${check}: ${message}`),
-      note: (message) => notes.push(message),
-    },
-  )
+  const report: Report = {
+    finding: (check, message) => findings.push(`${check}: ${message}`),
+    note: (message) => notes.push(message),
+  }
+  await examineIndicators({ db, clock: clock.read, allProviders: [provider], report })
   return { findings, notes }
 }
 
