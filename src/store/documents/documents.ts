@@ -18,8 +18,14 @@ export type FileFields = Pick<Row<'attachments'>, 'name' | 'mimetype'>
 /** Fields of all documents of an upload. */
 export type PartyFields = { companyId: number; agentId: number; ownerId: number }
 
+/** Options of an upload, stored with its documents. */
+export type OptionFields = { priority: number }
+
+/** The same as requested; undefined: the value of documents without the option. */
+export type RequestedOptions = { [Option in keyof OptionFields]: OptionFields[Option] | undefined }
+
 /** Fields of a document that its sender gives. A place that forgets a new one does not compile. */
-export type DocumentFields = FileFields & PartyFields & { priority: number }
+export type DocumentFields = FileFields & PartyFields & OptionFields
 
 /** Name of a field in JSON, a form, a query and a row: `company_id` for `companyId`. */
 export type FieldName<Field extends keyof DocumentFields> = Field extends `${infer Party}Id`
@@ -35,13 +41,12 @@ export type DocumentRow = Omit<
   | 'finished_by'
   | 'claimed_at'
   | 'name_folded'
-  | 'priority'
+  | keyof OptionFields
 > &
-  Pick<Row<'attachments'>, keyof FileFields | 'size' | 'sha256'> & {
+  Pick<Row<'attachments'>, keyof FileFields | 'size' | 'sha256'> &
+  Partial<OptionFields> & {
     /** Name of the token that created it, or `mail:` and that of its mailbox; null: unknown. */
     created_by: string | null
-    /** From 1 to 9; absent: 0. */
-    priority?: number
     /** Set only when its blob is known to be lost. */
     content?: 'lost'
   }
@@ -56,7 +61,8 @@ export function isMailCreator(creator: string): boolean {
 export type NewDocument = Pick<
   Row<'documents'>,
   FieldName<keyof PartyFields> | 'attachment_id' | 'name' | 'created_at' | 'created_by'
-> & { priority?: number | undefined }
+> &
+  Partial<RequestedOptions>
 
 export type DocumentSelection = PartyFilter & {
   id?: number | undefined

@@ -3,6 +3,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../../runtime/errors.ts'
 import { splitBatches } from '../../../store/batches.ts'
+import type { RequestedOptions } from '../../../store/documents/documents.ts'
 import { selectExistingIds } from '../../../store/documents/documents.ts'
 import {
   findAnswer,
@@ -22,12 +23,11 @@ import { checkQuotas, type Quota, selectQuotas } from './quotas.ts'
 import { type BatchIdentity, storeBatch, type UploadStorage } from './store.ts'
 import type { Upload } from './upload.ts'
 
-/** Sender of an upload: a token, its access, a key under which it is stored once, and a priority. */
-export type UploadSender = {
+/** Sender of an upload: a token, its access, a key under which it is stored once, and options. */
+export type UploadSender = Partial<RequestedOptions> & {
   tokenId: number
   access: Access
   key: UploadKey | undefined
-  priority?: number | undefined
   duplicates?: DuplicateRefusal | undefined
 }
 
@@ -79,7 +79,8 @@ export async function acceptUpload(
   { tokenId, access, key, priority, duplicates }: UploadSender,
 ): Promise<AcceptedUpload> {
   const { db, blobs, clock } = deps
-  const batch: Batch = { ...checkUpload(upload), priority, duplicates }
+  const options = { priority } satisfies RequestedOptions
+  const batch: Batch = { ...checkUpload(upload), ...options, duplicates }
   const now = clock()
   const cutoff = answerCutoff(now)
   const identity = key && { tokenId, key: key.value, fingerprint: await computeFingerprint(batch), cutoff }

@@ -4,7 +4,7 @@ import { AppError } from '../../../runtime/errors.ts'
 import { findAgent } from '../../../store/directory/agents.ts'
 import { findCompany } from '../../../store/directory/companies.ts'
 import { findOwner } from '../../../store/directory/owners.ts'
-import type { PartyFields } from '../../../store/documents/documents.ts'
+import type { PartyFields, RequestedOptions } from '../../../store/documents/documents.ts'
 import type { ReadDb } from '../../../store/tables.ts'
 import { NOT_BASE64 } from './faults.ts'
 import { isDocuments, UPLOAD_FIELDS, type Upload, type ValidDocuments } from './upload.ts'
@@ -21,9 +21,8 @@ export type DuplicateRefusal = {
 
 /** A valid upload; its company, agent and owner are not checked yet. */
 export type Batch = ValidDocuments &
-  PartyFields & {
-    /** From 0 to 9; absent: 0. */
-    priority?: number | undefined
+  PartyFields &
+  Partial<RequestedOptions> & {
     /** Absent: duplicates are stored. */
     duplicates?: DuplicateRefusal | undefined
   }

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import type { FileFields, PartyFields } from '../../../store/documents/documents.ts'
+import type { FileFields, OptionFields, PartyFields } from '../../../store/documents/documents.ts'
 import type { Batch } from './checks.ts'
 
 /** Files of an upload that are processed before other requests have their turn: 1 to 2 ms. */
@@ -12,16 +12,10 @@ export const FILES_AT_ONCE = 200
  * Computes a fingerprint of all fields and blobs: equal exactly for equal requests. The priority 0
  * and stored duplicates are left out, as in earlier fingerprints.
  */
-export async function computeFingerprint({
-  companyId,
-  agentId,
-  ownerId,
-  priority = 0,
-  duplicates,
-  files,
-  blobs,
-}: Batch): Promise<string> {
+export async function computeFingerprint(batch: Batch): Promise<string> {
+  const { companyId, agentId, ownerId, priority = 0, duplicates, files, blobs } = batch
   const ids = { companyId, agentId, ownerId } satisfies PartyFields
+  const options = { priority: priority > 0 && `,${priority}` } satisfies Record<keyof OptionFields, unknown>
   const hash = createHash('sha256').update(`[${Object.values(ids)},[`)
   let index = 0
   for (const { name, mimetype, blob } of files) {
@@ -30,6 +24,6 @@ export async function computeFingerprint({
     hash.update(JSON.stringify([...Object.values(fields), blobs.at(blob).sha256]))
     if (++index % FILES_AT_ONCE === 0) await setImmediate()
   }
-  const options = [priority > 0 && `,${priority}`, duplicates && ',"refuse"'].filter(Boolean).join('')
-  return hash.update(`]${options}]`).digest('hex')
+  const end = [...Object.values(options), duplicates && ',"refuse"'].filter(Boolean).join('')
+  return hash.update(`]${end}]`).digest('hex')
 }

@@ -14,6 +14,8 @@ import { insertCounts, type NewCounts } from '../../../store/documents/counts.ts
 import {
   allocateDocumentIds,
   insertDocuments,
+  type NewDocument,
+  type RequestedOptions,
   selectExistingIds,
 } from '../../../store/documents/documents.ts'
 import {
@@ -244,11 +246,13 @@ async function insertRows(
   let count = 0
   for (const some of splitBatches(allFiles(uploads), documentIds ? DOCUMENTS_AT_ONCE : ROWS_AT_ONCE)) {
     if (count > 0) await setImmediate()
-    const rows = some.map(({ upload: { batch, origin }, file: { name } }) => ({
-      ...{ company_id: batch.companyId, agent_id: batch.agentId, owner_id: batch.ownerId },
-      ...{ attachment_id: attachmentIds.next().value ?? 0, name },
-      ...{ created_at: origin.at, created_by: origin.tokenId, priority: batch.priority },
-    }))
+    const rows = some.map(
+      ({ upload: { batch, origin }, file: { name } }): NewDocument & RequestedOptions => ({
+        ...{ company_id: batch.companyId, agent_id: batch.agentId, owner_id: batch.ownerId },
+        ...{ attachment_id: attachmentIds.next().value ?? 0, name },
+        ...{ created_at: origin.at, created_by: origin.tokenId, priority: batch.priority },
+      }),
+    )
     const ids = await insertDocuments(trx, rows, documentIds?.slice(count, count + some.length))
     count += some.length
     await insertInvoices(trx, invoiceRows(some, ids))

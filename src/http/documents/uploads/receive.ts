@@ -16,6 +16,7 @@ import type { Log } from '../../../runtime/log.ts'
 import { createMemoryBudget, type MemoryLimits } from '../../../runtime/memory-budget.ts'
 import { createSemaphore, type Semaphore } from '../../../runtime/semaphore.ts'
 import type { Blobs } from '../../../store/blobs/blobs.ts'
+import type { RequestedOptions } from '../../../store/documents/documents.ts'
 import { engineSql } from '../../../store/engine.ts'
 import type { WriteDb } from '../../../store/tables.ts'
 import { checkWritable } from '../../../store/write-guard.ts'
@@ -64,10 +65,9 @@ export type UploadDeps = {
 }
 
 /** An upload that is about to be read. `body` is called in its turn. */
-export type IncomingUpload = {
+export type IncomingUpload = RequestedOptions & {
   format: BodyFormat
   key: UploadKey | undefined
-  priority: number | undefined
   refusesDuplicates?: boolean
   /** Length of the body; 0: unknown. */
   declaredBytes: number
@@ -115,7 +115,7 @@ export function createUploadReceiver(deps: UploadDeps): UploadReceiver {
     }
     try {
       checkWritable(db)
-      const { format, key, priority, refusesDuplicates, declaredBytes, body } = await open()
+      const { format, key, refusesDuplicates, declaredBytes, body, ...options } = await open()
       using _reservation = reserveKey(running, token.id, key)
       using _permit = await turns.acquire()
       const access = tokenAccess(token)
@@ -125,7 +125,7 @@ export function createUploadReceiver(deps: UploadDeps): UploadReceiver {
             showsIds: token.allow.includes('documents:GET'),
           }
         : undefined
-      const sender = { tokenId: token.id, access, key, priority, duplicates }
+      const sender = { tokenId: token.id, access, key, ...options, duplicates }
       const quotas = await selectSenderQuotas(deps, sender)
       await checkFreeSpace(blobs, limits.minFree + declaredBytes * format.density)
       const { recognizeBlob: recognize } = await loadRecognition()

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot'
 import type { UploadIds } from '../../../domain/documents/uploads/upload.ts'
-import type { FileFields } from '../../../store/documents/documents.ts'
+import type { FileFields, OptionFields } from '../../../store/documents/documents.ts'
 import { Integer, titledObject, withDescription } from '../../endpoint/answers/shapes.ts'
 import { idParam } from '../../endpoint/params.ts'
 
@@ -46,8 +46,7 @@ export const DocumentParams = {
   ),
 } satisfies SchemaMap<keyof UploadIds | Exclude<keyof FileFields, 'mimetype'>>
 
-export const UploadQuery = v.object({
-  ...DocumentParams,
+const OptionParams = {
   priority: v.optional(
     v.pipe(
       v.string(),
@@ -61,6 +60,10 @@ export const UploadQuery = v.object({
       v.transform(Number),
     ),
   ),
+} satisfies SchemaMap<keyof OptionFields>
+
+export const UploadQuery = v.object({
+  ...{ ...DocumentParams, ...OptionParams },
   duplicates: v.optional(
     withDescription(
       v.picklist(['refuse'], 'must be refuse'),
