@@ -11,7 +11,7 @@ import type { Tag } from '../endpoint/endpoint.ts'
 import messages from './messages.json' with { type: 'json' }
 import type { JsonSchema, Schemas } from './schemas.ts'
 
-type Webhook = { summary: string; about: string; tag: Tag; body: v.GenericSchema }
+type Webhook = { summary: string; about: string; tag: Tag; data: v.GenericSchema }
 
 const EXAMPLE_ID = 'msg_6Hd0R2dzXy0mZ1hP5rJ8kq3TtVwYbNcA'
 const EXAMPLE_SECRET = `whsec_${Buffer.from('an example of a secret: 32 bytes').toString('base64')}`
@@ -36,90 +36,74 @@ const WEBHOOKS: Readonly<Record<HookEvent | 'test', Webhook>> = {
       'An upload is stored. A hook of one company or agent receives only its uploads. ' +
       `A larger upload is several messages of at most ${MAX_IDS} ids.`,
     tag: 'Documents',
-    body: messageSchema('document.created', 'DocumentCreatedMessage', v.object(Party)),
+    data: v.object(Party),
   },
   'document.finished': {
     summary: 'Documents were finished',
     about: 'A worker has reported the outcome `done`.',
     tag: 'Documents',
-    body: messageSchema('document.finished', 'DocumentFinishedMessage', Outcome),
+    data: Outcome,
   },
   'document.failed': {
     summary: 'Documents have failed',
     about: 'A worker has reported the outcome `failed`, or the server has given documents up.',
     tag: 'Documents',
-    body: messageSchema('document.failed', 'DocumentFailedMessage', Outcome),
+    data: Outcome,
   },
   'rates.published': {
     summary: 'Rates were published',
     about: 'A sync or an import has completed days: both sides of the dollar are stored.',
     tag: 'Rates',
-    body: messageSchema(
-      'rates.published',
-      'RatesPublishedMessage',
-      v.object({
-        ...Run,
-        from: withDescription(Day, 'The first completed day'),
-        to: withDescription(Day, 'The last completed day'),
-        days: withDescription(v.array(Day), 'The newest 500 completed days, oldest first'),
-      }),
-    ),
+    data: v.object({
+      ...Run,
+      from: withDescription(Day, 'The first completed day'),
+      to: withDescription(Day, 'The last completed day'),
+      days: withDescription(v.array(Day), 'The newest 500 completed days, oldest first'),
+    }),
   },
   'rates.corrected': {
     summary: 'Rates were corrected',
     about: 'A sync has stored other values for known days. `/api/v1/revisions` has both values of each.',
     tag: 'History',
-    body: messageSchema(
-      'rates.corrected',
-      'RatesCorrectedMessage',
-      v.object({
-        ...Run,
-        count: withDescription(Integer, 'Number of all corrections'),
-        corrections: withDescription(
-          v.array(
-            v.object({
-              id: withDescription(Integer, 'Its id in /api/v1/revisions'),
-              series_id: Integer,
-              rate_date: Day,
-            }),
-          ),
-          'The newest 500 corrections, oldest first',
+    data: v.object({
+      ...Run,
+      count: withDescription(Integer, 'Number of all corrections'),
+      corrections: withDescription(
+        v.array(
+          v.object({
+            id: withDescription(Integer, 'Its id in /api/v1/revisions'),
+            series_id: Integer,
+            rate_date: Day,
+          }),
         ),
-      }),
-    ),
+        'The newest 500 corrections, oldest first',
+      ),
+    }),
   },
   'sync.failed': {
     summary: 'A sync has failed',
     about: 'A sync has ended as `error`: once per outage, and once more on each further day of it.',
     tag: 'Server',
-    body: messageSchema(
-      'sync.failed',
-      'SyncFailedMessage',
-      v.object({
-        ...Run,
-        trigger: v.picklist(['scheduler', 'startup', 'retry', 'cli', 'refine']),
-        started_at: Instant,
-      }),
-    ),
+    data: v.object({
+      ...Run,
+      trigger: v.picklist(['scheduler', 'startup', 'retry', 'cli', 'refine']),
+      started_at: Instant,
+    }),
   },
   'mail.failed': {
     summary: 'A mailbox fails',
     about: 'No round of a mailbox succeeds: once per failure, and once more on each further day of it.',
     tag: 'Server',
-    body: messageSchema(
-      'mail.failed',
-      'MailFailedMessage',
-      v.object({
-        mailbox_id: Integer,
-        failure: withDescription(v.string(), 'A sentence of this program'),
-      }),
-    ),
+    data: v.object({
+      mailbox_id: Integer,
+      failure: withDescription(v.string(), 'A sentence of this program'),
+    }),
   },
   test: {
     summary: 'Test message',
     about: 'The operator has run `cambista hook test`.',
     tag: 'Server',
-    body: messageSchema('test', 'TestMessage', v.object({ hook_id: Integer })),
+    data: v.object({ hook_id: Integer }),
   },
 }
 
@@ -133,7 +117,7 @@ export function createWebhooks(schemas: Schemas): Record<string, JsonSchema> {
   )
 }
 
-function createWebhook(type: string, { summary, about, tag, body }: Webhook, schemas: Schemas): JsonSchema {
+function createWebhook(type: string, { summary, about, tag, data }: Webhook, schemas: Schemas): JsonSchema {
   const example = messages[type as keyof typeof messages]
   return {
     operationId: `webhook_${type.replace('.', '_')}`,
@@ -145,7 +129,7 @@ function createWebhook(type: string, { summary, about, tag, body }: Webhook, sch
     requestBody: {
       description: 'The signed message: verify the bytes as received, before they are parsed.',
       required: true,
-      content: { 'application/json': { schema: schemas.of(body), example } },
+      content: { 'application/json': { schema: schemas.of(messageSchema(type, data)), example } },
     },
     responses: {
       '2XX': { description: `Confirms the message. Answer within ${ATTEMPT_MS / 1000} seconds.` },
@@ -181,7 +165,9 @@ function header(name: string, description: string, schema: JsonSchema, example: 
   return { name, in: 'header', required: true, description, schema, example }
 }
 
-function messageSchema(type: HookEvent | 'test', title: string, data: v.GenericSchema): v.GenericSchema {
+/** Schema of a message, such as `DocumentCreatedMessage` of `document.created`. */
+function messageSchema(type: string, data: v.GenericSchema): v.GenericSchema {
+  const title = type.replace(/(?:^|\.)(\w)/g, (_, first) => first.toUpperCase())
   const timestamp = withDescription(Instant, 'Instant of the event')
-  return titledObject(title, { type: v.literal(type), timestamp, data })
+  return titledObject(`${title}Message`, { type: v.literal(type), timestamp, data })
 }
