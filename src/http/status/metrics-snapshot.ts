@@ -41,7 +41,7 @@ type DatabaseValues = Totals & {
 }
 
 /** Undefined: does not exist, or is in the database, which does not answer. */
-export type MetricsSnapshot = (DatabaseValues | typeof UNKNOWN) & {
+export type MetricsSnapshot = Partial<DatabaseValues> & {
   rates: number
   roundedRates: number
   damagedRates: number
@@ -80,19 +80,6 @@ type VitalsDeps = {
 
 /** Age of something that does not exist, so that alerts on the age fire. */
 export const NEVER = Number.POSITIVE_INFINITY
-const UNKNOWN = {
-  runs: undefined,
-  corrections: undefined,
-  documents: undefined,
-  blobs: undefined,
-  blobBytes: undefined,
-  goodSyncAgeSeconds: undefined,
-  nextSync: undefined,
-  hooks: undefined,
-  agents: undefined,
-  mailboxes: undefined,
-  indicators: undefined,
-}
 
 export function metricsSnapshotOf(deps: VitalsDeps): () => Promise<MetricsSnapshot> {
   const { cache, caches, backups, health, blobs, uploads, waiters, database } = deps
@@ -102,7 +89,7 @@ export function metricsSnapshotOf(deps: VitalsDeps): () => Promise<MetricsSnapsh
     const { lastRun, lastStatus, lastVerified } = backups?.status() ?? {}
     const { all, rounded } = await cache.snapshot().countRates()
     return {
-      ...(database.isAway() ? UNKNOWN : await readDatabaseValues(deps)),
+      ...(database.isAway() ? {} : await readDatabaseValues(deps)),
       rates: all,
       roundedRates: rounded,
       damagedRates: cache

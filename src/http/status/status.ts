@@ -296,18 +296,12 @@ async function providerStates(
   return states
 }
 
-function backupOut({
-  schedule,
-  nextRun,
-  lastRun,
-  lastStatus,
-  lastVerified,
-}: ReturnType<NightlyBackup['status']>): v.InferOutput<typeof BackupOut> {
+function backupOut(status: ReturnType<NightlyBackup['status']>): v.InferOutput<typeof BackupOut> {
   return {
-    schedule,
-    next_run: nextRun?.toISOString() ?? null,
-    last_run: lastRun?.toISOString() ?? null,
-    last_status: lastStatus ?? null,
-    last_verified: lastVerified?.toISOString() ?? null,
+    schedule: status.schedule,
+    next_run: status.nextRun?.toISOString() ?? null,
+    last_run: status.lastRun?.toISOString() ?? null,
+    last_status: status.lastStatus ?? null,
+    last_verified: status.lastVerified?.toISOString() ?? null,
   }
 }
