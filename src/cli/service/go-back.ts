@@ -142,15 +142,10 @@ function backUp(machine: Machine): void {
   machine.print(`${folder} has a verified backup of the later database`)
 }
 
-function describeNewRows({
-  copy,
-  documents,
-  claims,
-  corrections,
-  keys,
-}: NewRows & { copy: string }): string[] {
+function describeNewRows(rows: NewRows & { copy: string }): string[] {
+  const { documents, claims, corrections, keys } = rows
   return [
-    `${copy} lacks ${documents} documents, ${claims} claims, ${corrections} corrections of rates and ${keys} keys and tokens`,
+    `${rows.copy} lacks ${documents} documents, ${claims} claims, ${corrections} corrections of rates and ${keys} keys and tokens`,
     'keys and tokens that were revoked since are valid again, and finished documents are open again',
     'mailboxes are paused: cambista mailbox resume ends that',
   ]

@@ -7,7 +7,6 @@ import {
   findEarlierDatabase,
   listCopies,
   measureDatabase,
-  type NewRows,
   putCopyBack,
   removeLaterDatabases,
   useCopy,
@@ -15,34 +14,40 @@ import {
 import { AppError } from '../../runtime/errors.ts'
 import type { Machine } from '../host.ts'
 
-/** Each returns its result of `OwnerResults`. */
-export type OwnerStep =
-  | { step: 'list'; dataDir: string }
-  | { step: 'return'; dataDir: string; schema: number; copies: readonly string[] }
-  | { step: 'count'; dataDir: string; schema: number }
-  | { step: 'use'; dataDir: string; copy: string }
-  | { step: 'forget'; dataDir: string }
-
-export type OwnerResults = {
+const STEPS = {
   /** `bytes`: size of the database. */
-  list: { copies: string[]; bytes: number }
-  return: null
+  list: ({ dataDir }: { dataDir: string }) => ({
+    copies: listCopies(dataDir),
+    bytes: measureDatabase(dataDir),
+  }),
+  return({ dataDir, ...rest }: { dataDir: string; schema: number; copies: readonly string[] }) {
+    putCopyBack(dataDir, rest)
+    return null
+  },
   /** Null: there is no copy of the schema. */
-  count: (NewRows & { copy: string }) | null
-  /** Path of the later database. */
-  use: string
-  forget: string[]
+  async count({ dataDir, schema }: { dataDir: string; schema: number }) {
+    const copy = findEarlierDatabase(dataDir, schema)
+    return copy === undefined ? null : { copy, ...(await countNewRows(dataDir, copy)) }
+  },
+  /** Returns the path of the later database. */
+  use: ({ dataDir, copy }: { dataDir: string; copy: string }) => useCopy(dataDir, copy),
+  forget: ({ dataDir }: { dataDir: string }) => removeLaterDatabases(dataDir),
 }
+
+type StepName = keyof typeof STEPS
+type StepFacts<Name extends StepName> = Parameters<(typeof STEPS)[Name]>[0]
+/** A step by its name, and its facts. */
+export type OwnerStep = { [Name in StepName]: { step: Name } & StepFacts<Name> }[StepName]
 
 /**
  * Runs a step in a process of its own, of a program of the machine.
  * @throws AppError `failed` with the message of that process
  */
-export function runOwnerStep<Step extends OwnerStep>(
+export function runOwnerStep<Name extends StepName>(
   machine: Machine,
   program: string,
-  step: Step,
-): OwnerResults[Step['step']] {
+  step: { step: Name } & StepFacts<Name>,
+): Awaited<ReturnType<(typeof STEPS)[Name]>> {
   const { uid, gid } = statSync(step.dataDir)
   const words = ['upgrade', '--data', JSON.stringify(step)]
   const { status, text } = machine.run(join(machine.root, program), words, { uid, gid })
@@ -51,21 +56,6 @@ export function runOwnerStep<Step extends OwnerStep>(
 }
 
 /** Does a step, in the process of the owner. @throws AppError `failed` */
-export async function doOwnerStep(step: OwnerStep): Promise<OwnerResults[OwnerStep['step']]> {
-  const { dataDir } = step
-  switch (step.step) {
-    case 'list':
-      return { copies: listCopies(dataDir), bytes: measureDatabase(dataDir) }
-    case 'return':
-      putCopyBack(dataDir, step)
-      return null
-    case 'count': {
-      const copy = findEarlierDatabase(dataDir, step.schema)
-      return copy === undefined ? null : { copy, ...(await countNewRows(dataDir, copy)) }
-    }
-    case 'use':
-      return useCopy(dataDir, step.copy)
-    case 'forget':
-      return removeLaterDatabases(dataDir)
-  }
+export async function doOwnerStep({ step, ...facts }: OwnerStep): Promise<unknown> {
+  return await STEPS[step](facts as never)
 }
