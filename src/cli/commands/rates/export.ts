@@ -1,7 +1,6 @@
 import { exportedIndicatorText, readIndicatorExport } from '../../../domain/indicators/indicator-export.ts'
 import type { Column } from '../../../domain/rates/column.ts'
 import { exportedText, readExportData } from '../../../domain/rates/export/export.ts'
-import type { ExportFormat } from '../../../domain/rates/export/export-format.ts'
 import {
   findRecentPrices,
   type PriceFormat,
@@ -12,12 +11,13 @@ import {
 import { openRateCache } from '../../../domain/rates/rate-cache.ts'
 import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
 import { AppError } from '../../../runtime/errors.ts'
+import type { Engine } from '../../../store/engine.ts'
 import type { ReadDb } from '../../../store/tables.ts'
 import { currentDay } from '../../../values/dates.ts'
 import { countNoun } from '../../../values/sizes.ts'
 import { command, printResult, type Terminal } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
-import type { WithDatabase } from '../../storage/data-dir.ts'
+import type { OptionValues } from '../../options/values.ts'
 import { resultFile, writeNewFile } from '../positionals.ts'
 
 const LINES_AT_ONCE = 2000
@@ -30,70 +30,56 @@ export const ratesExport = command({
     const path = resultFile(file)
     if (options.indicators && options.prices !== undefined)
       throw new AppError('usage', '--indicators and --prices exclude each other')
-    if (options.prices !== undefined) return exportPrices({ options, path, terminal, withDatabase })
-    const extra = ['base', 'quote', 'type'].find((name) => flags.includes(name))
-    if (extra !== undefined)
-      throw new AppError('usage', `--${extra} needs --prices ledger or --prices beancount`)
-    const format = options.format ?? (path?.toLowerCase().endsWith('.ndjson') ? 'ndjson' : 'csv')
-    return withDatabase({ mustExist: true }, async (db) => {
-      const { text, columns } = options.indicators
-        ? await readIndicatorText(db, format)
-        : await readRateText(db, terminal, format)
-      const parts = untilStopped(text, terminal)
+    const read = options.prices === undefined ? valueReader(options, flags, path) : priceReader(options)
+    return withDatabase({ mustExist: true }, async (db, engine) => {
+      const { text, count, noun } = await read({ db, engine, terminal })
       if (path === undefined) {
-        for await (const bytes of parts) terminal.out(bytes)
+        for await (const bytes of untilStopped(text, terminal)) terminal.out(bytes)
         return
       }
-      await writeNewFile(path, parts)
-      const values = columns.reduce((sum, { days }) => sum + days.length, 0)
-      printResult(terminal, options, { file: path, values }, [
-        `${countNoun(values, 'value')} written to ${path}`,
+      await writeNewFile(path, untilStopped(text, terminal))
+      printResult(terminal, options, { file: path, [`${noun}s`]: count }, [
+        `${countNoun(count, noun)} written to ${path}`,
       ])
     })
   },
 })
 
-type ExportText = { text: Iterable<Buffer>; columns: readonly Column[] }
+type ExportOptions = Pick<OptionValues, 'format' | 'indicators' | 'prices' | 'base' | 'quote' | 'type'>
+type ReadExport = (from: { db: ReadDb; engine: Engine; terminal: Terminal }) => Promise<{
+  text: Iterable<Buffer>
+  count: number
+  noun: 'value' | 'price'
+}>
 
-async function readRateText(db: ReadDb, { providers }: Terminal, format: ExportFormat): Promise<ExportText> {
-  const data = await readExportData(db, await openRateCache(db, providers))
-  return { text: exportedText(data, format), columns: data.columns }
-}
-
-async function readIndicatorText(db: ReadDb, format: ExportFormat): Promise<ExportText> {
-  const indicators = await readIndicatorExport(db)
-  return {
-    text: exportedIndicatorText(indicators, format),
-    columns: indicators.map(({ column }) => column),
+/** Returns a function that reads all rates, or all indicators. @throws AppError `usage` for options of prices */
+function valueReader(options: ExportOptions, flags: readonly string[], path: string | undefined): ReadExport {
+  const extra = ['base', 'quote', 'type'].find((name) => flags.includes(name))
+  if (extra !== undefined)
+    throw new AppError('usage', `--${extra} needs --prices ledger or --prices beancount`)
+  const format = options.format ?? (path?.toLowerCase().endsWith('.ndjson') ? 'ndjson' : 'csv')
+  const countValues = (columns: readonly Column[]) => columns.reduce((sum, { days }) => sum + days.length, 0)
+  return async ({ db, terminal }) => {
+    if (options.indicators) {
+      const indicators = await readIndicatorExport(db)
+      const count = countValues(indicators.map(({ column }) => column))
+      return { text: exportedIndicatorText(indicators, format), count, noun: 'value' }
+    }
+    const data = await readExportData(db, await openRateCache(db, terminal.providers))
+    return { text: exportedText(data, format), count: countValues(data.columns), noun: 'value' }
   }
 }
 
-type PriceOptions = {
-  prices?: PriceFormat | undefined
-  format?: string | undefined
-  base?: string[] | undefined
-  quote?: string | undefined
-  type: 'compra' | 'venta'
-  json: boolean
-}
-
-/** Writes all prices of some pairs, by day. Each pair begins after its newest days that were not synchronized. */
-function exportPrices({
-  options,
-  path,
-  terminal,
-  withDatabase,
-}: {
-  options: PriceOptions
-  path: string | undefined
-  terminal: Terminal
-  withDatabase: WithDatabase
-}): Promise<void> {
+/**
+ * Returns a function that reads all prices of some pairs, by day. Each pair begins after its newest days that were not
+ * synchronized. @throws AppError `usage` for options that do not fit
+ */
+function priceReader(options: ExportOptions): ReadExport {
   const { prices: format = 'ledger', base: bases, quote, type } = options
   if (options.format !== undefined) throw new AppError('usage', '--prices and --format exclude each other')
   if (!bases || quote === undefined)
     throw new AppError('usage', '--prices needs --base and --quote, such as --base USD,EUR --quote CRC')
-  return withDatabase({ mustExist: true }, async (db, engine) => {
+  return async ({ db, engine, terminal }) => {
     const cache = await openRateCache(db, terminal.providers)
     const today = currentDay(engine.clock)
     const pairs = await Array.fromAsync(bases, (base) =>
@@ -102,17 +88,9 @@ function exportPrices({
       ),
     )
     for (const comment of pairs.flatMap(beginComment)) terminal.err(`${comment}\n`)
-    const text = priceBytes(format, pairs)
-    if (path === undefined) {
-      for (const bytes of text) terminal.out(bytes)
-      return
-    }
-    await writeNewFile(path, untilStopped(text, terminal))
     const count = pairs.reduce((sum, { points }) => sum + points.length, 0)
-    printResult(terminal, options, { file: path, prices: count }, [
-      `${countNoun(count, 'price')} written to ${path}`,
-    ])
-  })
+    return { text: priceBytes(format, pairs), count, noun: 'price' }
+  }
 }
 
 /** Comments of all pairs, then the prices of each day in the order of the pairs. */
