@@ -77,7 +77,7 @@ function nextStep({ blobsDir, name }: { blobsDir: string; name: string }, restor
 function restoreLines(dataDir: string, { name, manifest }: RestoreResult, data: RestoredData): string[] {
   const { leftOut, schema, blobs, active, nextId } = data
   const lines = [
-    `backup ${name} is restored to ${dataDir}: ${backupSummary({ ...manifest, blobs })}`,
+    `backup ${name} is restored to ${dataDir}: ${backupSummary(manifest, blobs)}`,
     ...(schema.from < schema.to ? [`its schema was ${schema.from} and is ${schema.to} now`] : []),
     `active again: ${countNames('key', active.keys)}, ${countNames('token', active.tokens)}`,
     `if one was revoked after ${manifest.created_at}, revoke it again (cambista key revoke, token revoke)`,

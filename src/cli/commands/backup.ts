@@ -1,6 +1,7 @@
 import { chownSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import { createBackup } from '../../domain/operations/backup/backup.ts'
 import { type CheckOptions, verifyBackup } from '../../domain/operations/backup/check.ts'
+import type { Manifest } from '../../domain/operations/backup/manifest.ts'
 import { openBackupSet, validateSetPath } from '../../domain/operations/backup/set.ts'
 import { AppError } from '../../runtime/errors.ts'
 import { countNoun } from '../../values/sizes.ts'
@@ -60,7 +61,7 @@ export const backupVerify = command({
     const document = { name, ok: faults.length === 0, faults, manifest }
     const missing =
       manifest.lost.length === 0 ? '' : `, without ${countNoun(manifest.lost.length, 'lost content')}`
-    const good = `backup ${name} is good: ${backupSummary(manifest)}${missing}`
+    const good = `backup ${name} is good: ${backupSummary(manifest, manifest.blobs)}${missing}`
     printResult(terminal, options, document, faults.length === 0 ? [good] : faults)
     if (faults.length === 0) return 0
     throw new AppError('failed', `backup ${name} has ${countNoun(faults.length, 'fault')}`)
@@ -97,14 +98,10 @@ function becomeWriter(dir: string, dataDir: string): void {
   if (statSync(dir).uid === uid) becomeOwner(dataDir)
 }
 
-export function backupSummary({
-  created_at,
-  blobs,
-  data_revision,
-}: {
-  created_at: string
-  blobs: { count: number; bytes: number }
-  data_revision: number
-}): string {
-  return `made ${created_at}, data revision ${data_revision}, ${countNoun(blobs.count, 'content')} of ${blobs.bytes} bytes`
+export function backupSummary(
+  manifest: Pick<Manifest, 'created_at' | 'data_revision'>,
+  { count, bytes }: { count: number; bytes: number },
+): string {
+  const contents = `${countNoun(count, 'content')} of ${bytes} bytes`
+  return `made ${manifest.created_at}, data revision ${manifest.data_revision}, ${contents}`
 }

@@ -7,20 +7,13 @@ import { join, resolve } from 'node:path'
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import { parseHookKey } from '../../store/hooks/key.ts'
 import type { BlobStoreConfig, StorageConfig } from '../../store/storage-config.ts'
-import type { BlobsOption } from '../options/storage.ts'
+import type { STORAGE_WITH_BLOBS } from '../options/storage.ts'
+import type { OptionValues } from '../options/values.ts'
 
 /** Storage options. A command that does not declare an option has no such property. */
-export type StorageOptions = {
-  'data-dir'?: string
-  database?: string | undefined
-  'database-file'?: string | undefined
-  'no-migrate'?: boolean
-  blobs?: BlobsOption | undefined
-  'blobs-shared'?: boolean
-  's3-endpoint'?: string | undefined
-  's3-region'?: string | undefined
-  'hook-key-file'?: string | undefined
-}
+type StorageOptions = Partial<
+  Pick<OptionValues, (typeof STORAGE_WITH_BLOBS)[number] | 'hook-key-file' | 'no-migrate'>
+>
 
 type Invocation = {
   /** Names of the options given as flags. */

@@ -23,6 +23,7 @@ import type { ReadDb } from '../../../store/tables.ts'
 import { currentDay } from '../../../values/dates.ts'
 import { command, printResult } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
+import type { OptionValues } from '../../options/values.ts'
 import { parseName } from '../positionals.ts'
 import { listCommand } from '../rows.ts'
 import {
@@ -116,12 +117,9 @@ async function requireEnabled(
 }
 
 /** Returns the bank's token that is registered instead of a new secret. @throws AppError `usage` */
-function bankToken(options: {
-  'in-url': boolean
-  'secret-from': string | undefined
-  network: string | undefined
-  provider: string | undefined
-}): { secret: string; network: string } | undefined {
+function bankToken(
+  options: Pick<OptionValues, 'in-url' | 'secret-from' | 'network' | 'provider'>,
+): { secret: string; network: string } | undefined {
   const { 'secret-from': file, network } = options
   if (file === undefined) {
     if (network !== undefined) throw new AppError('usage', '--network goes with --secret-from')

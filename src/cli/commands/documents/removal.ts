@@ -112,15 +112,7 @@ function openLog(format: LogFormat, terminal: Terminal) {
   }
 }
 
-function documentFields({
-  id,
-  name,
-  size,
-  sha256,
-  company_id,
-  agent_id,
-  owner_id,
-  created_at,
-}: DocumentRow): LogFields {
+function documentFields(document: DocumentRow): LogFields {
+  const { id, name, size, sha256, company_id, agent_id, owner_id, created_at } = document
   return { id, name, size, sha256, company_id, agent_id, owner_id, created_at }
 }

@@ -15,6 +15,7 @@ import { command, printResult } from '../../command.ts'
 import { choice, integer, textFormat } from '../../options/formats.ts'
 import { option } from '../../options/names.ts'
 import { STORAGE } from '../../options/storage.ts'
+import type { OptionValues } from '../../options/values.ts'
 import { parseId, parseName } from '../positionals.ts'
 import { changeRow } from '../rows.ts'
 
@@ -113,10 +114,7 @@ async function requireAgent(db: ReadDb, id: number): Promise<AgentRow> {
 }
 
 /** Returns the absolute path of the file that was given; undefined: none. @throws AppError `usage` for both */
-function secretFiles(options: {
-  'password-file': string | undefined
-  'oauth-file': string | undefined
-}): SecretFiles | undefined {
+function secretFiles(options: Pick<OptionValues, 'password-file' | 'oauth-file'>): SecretFiles | undefined {
   const { 'password-file': password, 'oauth-file': oauth } = options
   if (password !== undefined && oauth !== undefined)
     throw new AppError('usage', '--password-file and --oauth-file exclude one another: give one of them')
