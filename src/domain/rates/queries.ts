@@ -10,7 +10,7 @@ import type { Interval } from '../../values/intervals.ts'
 import { type Column, type DamagedDay, EMPTY_COLUMN } from './column.ts'
 import { findRoute, type Leg, type Route, type StoredLeg } from './convert.ts'
 import { findHoles, seriesDays } from './holes.ts'
-import type { RateSnapshot } from './rate-cache.ts'
+import type { RateSnapshot, SeriesByPair } from './rate-cache.ts'
 import {
   type DayHole,
   knownRateOn,
@@ -192,7 +192,9 @@ function requirePair(
   if (series.length > 0) return series
   const route = findRoute(pairs, snapshot.pivot(provider), base, quote, 'venta')
   const advice = { about: 'conversion', from: base, to: quote, provider, day, asOf } as const
-  const others = otherProviders(snapshot, provider, (code) => snapshot.pairs(code).has(`${base}/${quote}`))
+  const others = otherProviders(snapshot, provider, (code) =>
+    storedPairs(snapshot, code).has(`${base}/${quote}`),
+  )
   const message = `No series of ${provider} gives ${base}/${quote}${others}`
   throw new AppError('not-found', message, 'missing' in route ? {} : { advice })
 }
@@ -203,8 +205,14 @@ export function otherRoutes(
   { provider, from, to, type }: { provider: string; from: string; to: string; type: RateType },
 ): string {
   return otherProviders(snapshot, provider, (code) => {
-    return !('missing' in findRoute(snapshot.pairs(code), snapshot.pivot(code), from, to, type))
+    return !('missing' in findRoute(storedPairs(snapshot, code), snapshot.pivot(code), from, to, type))
   })
+}
+
+/** Returns the pairs of which a value is stored: the catalogue also has what a provider never sent. */
+function storedPairs(snapshot: RateSnapshot, provider: string): SeriesByPair {
+  const pairs = [...snapshot.pairs(provider)]
+  return new Map(pairs.filter(([, series]) => series.some(({ first_data_date }) => first_data_date !== null)))
 }
 
 /** Names the other providers that have a pair, for the end of a message; empty: none has it. */

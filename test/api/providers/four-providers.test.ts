@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
+import { ecb } from '../../../src/providers/ecb/ecb.ts'
 import type { Provider } from '../../../src/providers/provider.ts'
 import { insertRun } from '../../../src/store/rates/sync-runs.ts'
 import { enableProviders } from '../../support/sources/enable.ts'
@@ -94,6 +95,17 @@ test('/convert names the provider of its rate, and never crosses providers', asy
     await refusal('from=USD&to=MXN&provider=trm'),
     '404 Cannot convert: no rates of MXN are stored (provider=bccr or provider=ecb or provider=banxico has it)',
   )
+})
+
+test('a 404 names no provider that never sent a value', async (t) => {
+  const app = await startFour(t)
+  await enableProviders(app, [ecb])
+  const pair = 'from=USD&to=CRC&provider=ecb'
+  const refusal = async () =>
+    ((await (await app.get(`/api/v1/convert?amount=1&${pair}`)).json()) as Json).detail
+  assert.equal(await refusal(), 'Cannot convert: no rates of CRC are stored')
+  await app.sync()
+  assert.equal(await refusal(), 'Cannot convert: no rates of CRC are stored (provider=bccr has it)')
 })
 
 test('sources that are disabled again still answer their stored values', async (t) => {
