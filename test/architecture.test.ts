@@ -140,7 +140,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'src/http/documents/claim-endpoints.ts claimEndpoints': 115,
   'src/http/documents/documents.ts documentsEndpoints': 123,
   'src/http/documents/uploads/form-body.ts createFormReader': 92,
-  'src/http/documents/uploads/json-listener.ts createUploadListener': 135,
   'src/http/listener/connections.ts limitConnections': 88,
   'src/http/mcp/documents/claims.ts claimTools': 89,
   'src/http/mcp/documents/documents.ts documentTools': 83,

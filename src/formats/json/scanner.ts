@@ -71,7 +71,7 @@ export class JsonScanner {
   constructor(listener: JsonListener, memory: JsonMemory) {
     this.#listener = listener
     this.#nesting = createJsonNesting(memory.take, memory.free)
-    this.#pieces = createStreamedString(listener.piece)
+    this.#pieces = createStreamedString((bytes) => listener.piece(bytes))
   }
 
   /**

@@ -12,17 +12,9 @@ import {
 } from '../../../domain/documents/uploads/upload.ts'
 import { type Base64Decoder, createBase64Decoder } from '../../../formats/json/base64.ts'
 import type { JsonListener } from '../../../formats/json/scanner.ts'
-import { type JsonScalar, toInteger } from '../../../formats/json/value.ts'
+import { type JsonScalar, type TOO_LONG, toInteger } from '../../../formats/json/value.ts'
 import type { RecognizedBlobWriter } from './collector.ts'
 import { createDocumentCollector, type DocumentCollector, type UploadNeeds } from './collector.ts'
-
-type UploadListener = JsonListener & {
-  upload: Upload
-  /** Runs the disk work of the events so far. */
-  work(): Promise<void>
-  /** Removes the uncommitted blobs, and frees their memory. */
-  discardAll(): Promise<void>
-}
 
 /** A base64 string; `writer` is set while its documents may be stored. */
 type Base64Field = {
@@ -51,138 +43,164 @@ const MAX_JOBS = 250
 const MAX_ELEMENTS = 250
 
 export function createUploadListener(needs: UploadNeeds): UploadListener {
-  const upload: Upload = {
+  return new UploadListener(needs)
+}
+
+class UploadListener implements JsonListener {
+  readonly upload: Upload = {
     owner_id: undefined,
     company_id: undefined,
     agent_id: undefined,
     documents: undefined,
   }
-  const collectors = new Set<DocumentCollector>()
-  let current: DocumentCollector | undefined // collector of the last `documents`
-  let jobs: Job[] = []
-  let elements = 0 // elements of `documents` since the last work
-  let depth = 0
-  let rootKey: keyof Upload | undefined
-  let documentKey: (typeof DOCUMENT_KEYS)[number] | undefined
-  let collector: DocumentCollector | undefined // set inside of `documents`
-  let document: UploadedDocument | undefined // set inside of a document
-  let blob: Base64Field | undefined // last blob of the document
+  readonly #needs: UploadNeeds
+  readonly #collectors = new Set<DocumentCollector>()
+  #current: DocumentCollector | undefined // collector of the last `documents`
+  #jobs: Job[] = []
+  #elements = 0 // elements of `documents` since the last work
+  #depth = 0
+  #rootKey: keyof Upload | undefined
+  #documentKey: (typeof DOCUMENT_KEYS)[number] | undefined
+  #collector: DocumentCollector | undefined // set inside of `documents`
+  #document: UploadedDocument | undefined // set inside of a document
+  #blob: Base64Field | undefined // last blob of the document
 
-  const discardCollector = (old: DocumentCollector) => async () => {
-    await old.discard()
-    collectors.delete(old)
+  constructor(needs: UploadNeeds) {
+    this.#needs = needs
+  }
+
+  open(kind: 'object' | 'array') {
+    const place = this.#depth++
+    if (place === 0) return kind === 'object'
+    if (place === IN_ROOT) return this.#openField(kind)
+    if (place === IN_DOCUMENTS && this.#collector) {
+      if (kind === 'object') this.#document = { name: undefined, mimetype: undefined, blob: undefined }
+      else this.#settle(this.#collector, undefined)
+      return kind === 'object'
+    }
+    if (this.#document) this.#setInDocument(this.#document, NESTED)
+    return false
+  }
+
+  close(kind: 'object' | 'array', empty: boolean) {
+    this.#depth--
+    if (this.#depth === IN_DOCUMENTS && this.#collector && this.#document)
+      this.#settle(this.#collector, this.#document)
+    if (this.#depth !== IN_ROOT) return
+    this.#collector = undefined
+    if (kind === 'array' && empty) this.#setRoot(undefined)
+  }
+
+  key(name: string | typeof TOO_LONG) {
+    if (this.#depth === IN_ROOT) this.#rootKey = UPLOAD_FIELDS.find((key) => key === name)
+    else this.#documentKey = DOCUMENT_KEYS.find((key) => key === name)
+  }
+
+  value(value: JsonScalar) {
+    if (this.#depth === IN_ROOT) this.#setRoot(toField(value))
+    else if (this.#depth === IN_DOCUMENTS && this.#collector) this.#settle(this.#collector, undefined)
+    else if (this.#document) this.#setInDocument(this.#document, toField(value))
+  }
+
+  maxBytes() {
+    if (this.#depth === IN_ROOT) return this.#rootKey === undefined ? 0 : MAX_ID_BYTES
+    if (this.#depth === IN_DOCUMENTS) return MAX_ELEMENT_BYTES
+    return this.#depth === IN_DOCUMENT && this.#documentKey !== undefined ? MAX_TEXT_BYTES : 0
+  }
+
+  wantsPieces() {
+    if (this.#depth !== IN_DOCUMENT || this.#documentKey !== 'base64' || !this.#collector) return false
+    this.#dropBlob()
+    const writer = this.#collector.begin()
+    this.#blob = { decoder: createBase64Decoder(), good: true, size: 0, writer }
+    return true
+  }
+
+  piece(bytes: Buffer) {
+    const blob = this.#blob
+    if (!blob?.good) return false
+    const decoded = blob.decoder.decode(bytes)
+    blob.good = decoded !== undefined
+    if (decoded === undefined) return false
+    blob.size += decoded.length
+    const { writer } = blob
+    // The decoder reuses these bytes for its next piece, in the next block of the body, after this job.
+    if (writer && decoded.length > 0) this.#jobs.push(() => writer.write(decoded))
+    return true
+  }
+
+  endOfPieces() {
+    const [blob, document] = [this.#blob, this.#document]
+    if (!blob || !document) return
+    const good = blob.good && blob.decoder.complete()
+    document.blob = !good ? 'not base64' : blob.size === 0 ? 'empty' : 'good'
+  }
+
+  isBusy() {
+    return this.#jobs.length >= MAX_JOBS || this.#elements >= MAX_ELEMENTS
+  }
+
+  /** Runs the disk work of the events so far. */
+  async work() {
+    const jobs = this.#jobs
+    this.#jobs = []
+    this.#elements = 0
+    for (const job of jobs) await job()
+  }
+
+  /** Removes the uncommitted blobs, and frees their memory. */
+  async discardAll() {
+    for (const one of this.#collectors) await one.discard()
+  }
+
+  #openField(kind: 'object' | 'array') {
+    const isList = this.#rootKey === 'documents' && kind === 'array'
+    this.#collector = isList ? createDocumentCollector(this.#needs) : undefined
+    if (this.#collector) this.#collectors.add(this.#collector)
+    this.#setRoot(this.#collector?.documents ?? NESTED)
+    return isList
   }
 
   /** The last value of a repeated key counts, so the blobs of an earlier one are removed. */
-  const setRoot = (value: Upload['documents']) => {
-    if (rootKey === 'documents') {
-      if (current) jobs.push(discardCollector(current))
-      current = collector
-      upload.documents = value
-    } else if (rootKey !== undefined && !isDocuments(value)) {
-      upload[rootKey] = value
+  #setRoot(value: Upload['documents']) {
+    if (this.#rootKey === 'documents') {
+      const old = this.#current
+      if (old) this.#jobs.push(() => this.#discardCollector(old))
+      this.#current = this.#collector
+      this.upload.documents = value
+    } else if (this.#rootKey !== undefined && !isDocuments(value)) {
+      this.upload[this.#rootKey] = value
     }
   }
 
-  const dropBlob = () => {
-    const writer = blob?.writer
-    if (writer) jobs.push(() => writer.discard())
-    blob = undefined
+  async #discardCollector(old: DocumentCollector) {
+    await old.discard()
+    this.#collectors.delete(old)
   }
 
-  const setInDocument = (target: UploadedDocument, value: UploadedField) => {
-    if (documentKey === undefined) return
-    if (documentKey !== 'base64') {
-      target[documentKey] = value
+  #setInDocument(target: UploadedDocument, value: UploadedField) {
+    if (this.#documentKey === undefined) return
+    if (this.#documentKey !== 'base64') {
+      target[this.#documentKey] = value
       return
     }
-    dropBlob()
+    this.#dropBlob()
     target.blob = value === null ? undefined : 'not a string'
   }
 
-  /** Has the next element of `documents` judged; `ended` is undefined if it was no object. */
-  const settle = (to: DocumentCollector, ended: UploadedDocument | undefined) => {
-    elements++
-    const job = to.settle(ended, blob?.writer)
-    if (job) jobs.push(job)
-    document = undefined
-    blob = undefined
+  #dropBlob() {
+    const writer = this.#blob?.writer
+    if (writer) this.#jobs.push(() => writer.discard())
+    this.#blob = undefined
   }
 
-  return {
-    upload,
-    open(kind) {
-      const place = depth++
-      if (place === 0) return kind === 'object'
-      if (place === IN_ROOT) {
-        const isList = rootKey === 'documents' && kind === 'array'
-        collector = isList ? createDocumentCollector(needs) : undefined
-        if (collector) collectors.add(collector)
-        setRoot(collector?.documents ?? NESTED)
-        return collector !== undefined
-      }
-      if (place === IN_DOCUMENTS && collector) {
-        if (kind === 'object') document = { name: undefined, mimetype: undefined, blob: undefined }
-        else settle(collector, undefined)
-        return kind === 'object'
-      }
-      if (document) setInDocument(document, NESTED)
-      return false
-    },
-    close(kind, empty) {
-      depth--
-      if (depth === IN_DOCUMENTS && collector && document) settle(collector, document)
-      if (depth !== IN_ROOT) return
-      collector = undefined
-      if (kind === 'array' && empty) setRoot(undefined)
-    },
-    key(name) {
-      if (depth === IN_ROOT) rootKey = UPLOAD_FIELDS.find((key) => key === name)
-      else documentKey = DOCUMENT_KEYS.find((key) => key === name)
-    },
-    value(value) {
-      if (depth === IN_ROOT) setRoot(toField(value))
-      else if (depth === IN_DOCUMENTS && collector) settle(collector, undefined)
-      else if (document) setInDocument(document, toField(value))
-    },
-    maxBytes() {
-      if (depth === IN_ROOT) return rootKey === undefined ? 0 : MAX_ID_BYTES
-      if (depth === IN_DOCUMENTS) return MAX_ELEMENT_BYTES
-      return depth === IN_DOCUMENT && documentKey !== undefined ? MAX_TEXT_BYTES : 0
-    },
-    wantsPieces() {
-      if (depth !== IN_DOCUMENT || documentKey !== 'base64' || !collector) return false
-      dropBlob()
-      blob = { decoder: createBase64Decoder(), good: true, size: 0, writer: collector.begin() }
-      return true
-    },
-    piece(bytes) {
-      const current = blob
-      if (!current?.good) return false
-      const decoded = current.decoder.decode(bytes)
-      current.good = decoded !== undefined
-      if (decoded === undefined) return false
-      current.size += decoded.length
-      const { writer } = current
-      // The decoder reuses these bytes for its next piece, in the next block of the body, after this job.
-      if (writer && decoded.length > 0) jobs.push(() => writer.write(decoded))
-      return true
-    },
-    endOfPieces() {
-      if (!blob || !document) return
-      const good = blob.good && blob.decoder.complete()
-      document.blob = !good ? 'not base64' : blob.size === 0 ? 'empty' : 'good'
-    },
-    isBusy: () => jobs.length >= MAX_JOBS || elements >= MAX_ELEMENTS,
-    async work() {
-      const now = jobs
-      jobs = []
-      elements = 0
-      for (const job of now) await job()
-    },
-    async discardAll() {
-      for (const one of collectors) await one.discard()
-    },
+  /** Has the next element of `documents` judged; `ended` is undefined if it was no object. */
+  #settle(to: DocumentCollector, ended: UploadedDocument | undefined) {
+    this.#elements++
+    const job = to.settle(ended, this.#blob?.writer)
+    if (job) this.#jobs.push(job)
+    this.#document = undefined
+    this.#blob = undefined
   }
 }
 
