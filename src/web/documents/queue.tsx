@@ -22,7 +22,7 @@ export function Queue({ summary, failure }: LiveSummary) {
         return (
           <Button
             key={group}
-            class="card queue-figure grid quiet tiny text-start"
+            class="card queue-figure grid tiny text-start"
             aria-pressed={isPressed}
             onClick={() => setView({ state: isPressed ? '' : group })}
           >
