@@ -1,4 +1,4 @@
-// Formats of an export of indicators, CSV and NDJSON: that of the rates, with a line of facts before each indicator.
+// Formats of an export of indicators: those of the rates, with a line of facts before each indicator.
 
 import {
   createWriters,
@@ -29,18 +29,18 @@ const TEXTS = ['name', 'unit', 'periodicity'] as const
 export const INDICATOR_CSV_HEADER = csvHeader(FIELDS)
 export const INDICATOR_WRITERS = createWriters(FIELDS)
 
-/** Writes the line of facts. They have texts of the bank, so they are JSON in a CSV too. */
+/** Writes the line of facts. The facts have texts of the bank, so they are JSON in a CSV too. */
 export function factsLine(facts: ExportedIndicator, format: ExportFormat): string {
   return `${format === 'csv' ? FACTS : ''}${JSON.stringify(facts)}\n`
 }
 
 /** Parses a line without its end; undefined: not a line of such an export. Values are not validated. */
 export function readIndicatorLine(line: string, format: ExportFormat): IndicatorLine | ExportEnd | undefined {
-  if (format === 'csv' && line.startsWith(FACTS)) return readFacts(line.slice(FACTS.length))
-  return readOwnedLine(line, format, FIELDS) ?? (format === 'ndjson' ? readFacts(line) : undefined)
+  if (format === 'csv' && line.startsWith(FACTS)) return parseFactsLine(line.slice(FACTS.length))
+  return readOwnedLine(line, format, FIELDS) ?? (format === 'ndjson' ? parseFactsLine(line) : undefined)
 }
 
-function readFacts(line: string): IndicatorLine | undefined {
+function parseFactsLine(line: string): IndicatorLine | undefined {
   const { provider, code, name, unit, periodicity } = jsonObject(line) ?? {}
   if (typeof provider !== 'string' || typeof code !== 'string') return undefined
   const facts = { provider, code, name, unit, periodicity }

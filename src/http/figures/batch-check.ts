@@ -28,13 +28,16 @@ export type Element<K> = { id: string | undefined } & (
 
 /** Checks one element after the other; their groups are put into `groups`. */
 export function createCheck<K>(groups: Map<string, ConversionGroup<K>>, today: IsoDate) {
-  const parseFrom = createParser(CONVERSION.from)
-  const parseTo = createParser(CONVERSION.to)
-  const parseType = createParser(CONVERSION.type)
-  const parseOn = createParser(CONVERSION.on)
-  const parseProvider = createParser(CONVERSION.provider)
-  const parseDecimals = createParser(CONVERSION.decimals)
-  const parseRounding = createParser(CONVERSION.rounding)
+  const [parseFrom, parseTo] = [createParser(CONVERSION.from), createParser(CONVERSION.to)]
+  const [parseType, parseOn, parseProvider] = [
+    createParser(CONVERSION.type),
+    createParser(CONVERSION.on),
+    createParser(CONVERSION.provider),
+  ]
+  const [parseDecimals, parseRounding] = [
+    createParser(CONVERSION.decimals),
+    createParser(CONVERSION.rounding),
+  ]
   return (element: BatchElement | typeof NOT_AN_OBJECT, at: number): Element<K> => {
     if (element === NOT_AN_OBJECT) {
       const item = { loc: ['body', at], msg: 'must be an object with amount, from and to', type: 'object' }

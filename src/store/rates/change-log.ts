@@ -156,10 +156,10 @@ async function readNewestInstant(
 /** Finds the newest instant by the rows: after an upgrade, a restore, or a commit of a program without record_end. */
 async function findNewestInstant(db: ReadDb, others: readonly number[]): Promise<number | undefined> {
   const instants = await Promise.all([
-    maxOf(db, 'rates', 'stored_at'),
-    maxOf(db, 'coverage_changes', 'changed_at'),
-    maxOf(db, 'catalogue_changes', 'changed_at'),
-    maxOf(db, 'record_gaps', 'gap_to'),
+    selectMaximum(db, 'rates', 'stored_at'),
+    selectMaximum(db, 'coverage_changes', 'changed_at'),
+    selectMaximum(db, 'catalogue_changes', 'changed_at'),
+    selectMaximum(db, 'record_gaps', 'gap_to'),
   ])
   const { at } = await db
     .selectFrom('rate_revisions')
@@ -170,7 +170,11 @@ async function findNewestInstant(db: ReadDb, others: readonly number[]): Promise
   return newest > 0 ? newest : undefined
 }
 
-async function maxOf<T extends keyof Tables>(db: ReadDb, table: T, column: keyof Tables[T]): Promise<number> {
+async function selectMaximum<T extends keyof Tables>(
+  db: ReadDb,
+  table: T,
+  column: keyof Tables[T],
+): Promise<number> {
   const query = db.selectFrom(table as 'rates').select(({ fn }) => fn.max(column as 'stored_at').as('at'))
   return (await query.executeTakeFirst())?.at ?? 0
 }

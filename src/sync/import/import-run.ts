@@ -1,5 +1,4 @@
-// Run of an import, of rates or of indicators: a transaction for each part of the file, between the begin and the end of
-// the row of the run. A dry run counts only.
+// Run of an import of rates or indicators. Each part of the file has a transaction. A dry run counts only.
 
 import type { OwnedData } from '../../domain/rates/export/export-file.ts'
 import { AppError, errorReason } from '../../runtime/errors.ts'
@@ -9,10 +8,10 @@ import type { WriteDb } from '../../store/tables.ts'
 import type { LockDeps } from '../lock.ts'
 
 /** `kept` counts stored values of which the file has others. */
-export type ImportCounts = SyncCounts & { kept: number }
+export type ValueCounts = SyncCounts & { kept: number }
 
 /** Result for one provider; `run` undefined: a dry run. */
-export type ImportResult<R> = ImportCounts & { provider: string; run: R | undefined }
+export type ImportResult<R> = ValueCounts & { provider: string; run: R | undefined }
 
 type ImportRun<P, R> = {
   provider: string
@@ -22,7 +21,7 @@ type ImportRun<P, R> = {
   /** Inserts the row of the run, and returns its id. */
   open(trx: WriteDb, run: { trigger: 'import'; started_at: string }): Promise<number>
   /** Imports a part; without a run it stores nothing. */
-  importPart(trx: WriteDb, part: P, runId: number | undefined): Promise<ImportCounts>
+  importPart(trx: WriteDb, part: P, runId: number | undefined): Promise<ValueCounts>
   /** `cause`: of a program that was stopped. */
   close(runId: number, end: RunEnd, cause: 'interrupted' | null): Promise<R>
 }

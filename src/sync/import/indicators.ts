@@ -25,7 +25,7 @@ import { addDays, currentDay, EARLIEST_DAY, LATEST_DAY } from '../../values/date
 import { withSyncLock } from '../lock.ts'
 import { changeDays } from '../windows/answer-coverage.ts'
 import type { ImportDeps, ImportOptions } from './import.ts'
-import { findRange, type ImportCounts, type ImportResult, runImport } from './import-run.ts'
+import { findRange, type ImportResult, runImport, type ValueCounts } from './import-run.ts'
 
 /**
  * @throws AppError `conflict` while a sync runs, `failed` for another provider, for the code of a rate, and for values of
@@ -93,7 +93,7 @@ async function importIndicator(
   trx: WriteDb,
   { facts, covered, values }: IndicatorInFile,
   options: { providerId: number; replace: boolean; runId: number | undefined; now: Date },
-): Promise<ImportCounts> {
+): Promise<ValueCounts> {
   const { code, name, unit, periodicity } = facts
   const { runId } = options
   const row = await findStoredIndicator(trx, code)

@@ -15,7 +15,7 @@ import { recordNewDays } from '../publication.ts'
 import type { Changes } from '../windows/accept.ts'
 import { changeDays } from '../windows/answer-coverage.ts'
 import { compareOrRepair } from '../windows/repairs.ts'
-import type { ImportCounts } from './import-run.ts'
+import type { ValueCounts } from './import-run.ts'
 import { newSeries, type SeriesMatch } from './imported-series.ts'
 
 /** Imports both sides of a pair in the transaction of the caller. Without a run it stores nothing. */
@@ -23,7 +23,7 @@ export async function importPair(
   trx: WriteDb,
   sides: readonly SeriesMatch[],
   options: { replace: boolean; clock: Clock; runId: number | undefined },
-): Promise<ImportCounts> {
+): Promise<ValueCounts> {
   const sum = { inserted: 0, updated: 0, unchanged: 0, kept: 0 }
   const writer = openRateWriter(trx)
   const answered = await selectCoverage(trx)

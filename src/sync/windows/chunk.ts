@@ -209,12 +209,12 @@ async function storeReading(
   const answered = { reading, window, validated, series: storable, name: indicator ?? group.name }
   const storedRates = await selectRates(trx, [...idByCode.values()], daysAround(window))
   const soundRates = storedRates.filter(({ value }) => isCanonicalDecimal(value)) // others are damaged
-  const written = writer.changedIds
-  const withholding = await withholdFarValues(trx, state, group, { ...answered, stored: soundRates, written })
+  const comparison = { ...answered, stored: soundRates, written: writer.changedIds }
+  const withholding = await withholdFarValues(trx, state, group, comparison)
   const { accepted, days: withheldDays } = withholding
   problems.push(...withholding.problems)
   const before = storedRates.filter(({ rate_date: day }) => day >= window.from && day <= window.to)
-  const changes = await compareOrRepair(trx, accepted, idByCode, { before, written })
+  const changes = await compareOrRepair(trx, accepted, idByCode, { before, written: writer.changedIds })
   await writer.store(changes.writes, before, now.getTime())
   const replacement = { replaced_at: now.toISOString(), run_id: state.runId }
   await recordNewDays(trx, state, changes.writes, before)

@@ -148,15 +148,15 @@ function isOutlier(groups: readonly LevelGroup[], at: number): boolean {
     size <= Math.min(...sizes) &&
     size < Math.max(...sizes) &&
     group.levels.every(({ isTrusted }) => !isTrusted) &&
-    isLinked(lastOf(before), firstOf(after))
+    isLinked(lastEntry(before), firstEntry(after))
   )
 }
 
-function firstOf({ entries }: Pick<LevelGroup, 'entries'>): Entry {
+function firstEntry({ entries }: Pick<LevelGroup, 'entries'>): Entry {
   return entries[0] as Entry
 }
 
-function lastOf({ entries }: Pick<LevelGroup, 'entries'>): Entry {
+function lastEntry({ entries }: Pick<LevelGroup, 'entries'>): Entry {
   return entries.at(-1) as Entry
 }
 
@@ -191,8 +191,8 @@ function isNewCurrency(
 ): boolean {
   const [before, after] = [groups[at - 1], groups[at]]
   if (!before || !after) return false
-  const last = lastOf(before)
-  const first = firstOf(after)
+  const last = lastEntry(before)
+  const first = firstEntry(after)
   const isNearJump = ({ day }: FarValue) =>
     dayNumber(day) >= last.number - NEAR_DAYS && dayNumber(day) <= first.number + NEAR_DAYS
   const old = before.entries.slice(-CONFIRMING_DAYS)
@@ -210,8 +210,8 @@ function isNewCurrency(
     fresh.length === CONFIRMING_DAYS + 1 &&
     areAlike(old, last) &&
     areAlike(fresh, first) &&
-    !returns(groups[at - 2]?.entries.at(-1), firstOf(before), first) &&
-    !returns(groups[at + 1]?.entries[0], lastOf(after), last)
+    !returns(groups[at - 2]?.entries.at(-1), firstEntry(before), first) &&
+    !returns(groups[at + 1]?.entries[0], lastEntry(after), last)
   )
 }
 
@@ -287,7 +287,7 @@ function trustNearLevels(cluster: readonly Level[]): void {
 }
 
 function isNearTrusted(cluster: readonly Level[], at: number): boolean {
-  const [first, last] = [firstOf(cluster[at] as Level), lastOf(cluster[at] as Level)]
+  const [first, last] = [firstEntry(cluster[at] as Level), lastEntry(cluster[at] as Level)]
   const leftEntry = cluster
     .slice(0, at)
     .findLast(({ isTrusted }) => isTrusted)

@@ -40,13 +40,13 @@ export function unconfirmedYears(
   { before, writes }: { before: readonly StoredRate[]; writes: Changes['writes'] },
 ): Set<string> {
   if (before.length === 0) return new Set()
-  const written = new Set(writes.map(rateKey))
+  const writtenKeys = new Set(writes.map(rateKey))
   const published = new Set(
     accepted.map(({ code, day, value, roundedTo }) => `${idByCode.get(code)} ${day} ${value} ${roundedTo}`),
   )
   const unconfirmed = before.filter(
     (rate) =>
-      !written.has(rateKey(rate)) && !published.has(`${rateKey(rate)} ${rate.value} ${rate.rounded_to}`),
+      !writtenKeys.has(rateKey(rate)) && !published.has(`${rateKey(rate)} ${rate.value} ${rate.rounded_to}`),
   )
   return new Set(unconfirmed.map(({ series_id, rate_date }) => partKey(series_id, readYear(rate_date))))
 }

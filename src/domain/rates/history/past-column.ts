@@ -69,8 +69,8 @@ export function pastColumn(
   addDiscarded(Number.POSITIVE_INFINITY)
   if (days.length === now.days.length && replaced.size === 0) return now
   const restored = new Set(days)
-  const lost = now.damage?.days.filter(({ first, last }) => first < last || !restored.has(first)) ?? []
-  const damaged = [...lost, ...faulty.map((day) => ({ first: day, last: day }))]
+  const gaps = now.damage?.days.filter(({ first, last }) => first < last || !restored.has(first)) ?? []
+  const damaged = [...gaps, ...faulty.map((day) => ({ first: day, last: day }))]
   return withDamage(columnFromRows({ days, values, rounded }), name, damaged)
 }
 
