@@ -15,7 +15,6 @@ import type { IndicatorToolDeps } from '../../../http/mcp/rates/indicators.ts'
 import { createReadTools, createResources } from '../../../http/mcp/tools.ts'
 import { DEFAULT_PROVIDER, FIRST_DAY } from '../../../providers/list.ts'
 import { AppError } from '../../../runtime/errors.ts'
-import type { Log } from '../../../runtime/log.ts'
 import { openModeFault } from '../../../runtime/open-mode.ts'
 import { openBlobReader } from '../../../store/blobs/open-blobs.ts'
 import { findResult } from '../../../store/documents/results.ts'
@@ -29,7 +28,7 @@ import { STORAGE_WITH_BLOBS } from '../../options/storage.ts'
 import { becomeStorageOwner } from '../../storage/data-dir.ts'
 import { terminalLog } from '../../terminal-log.ts'
 import { createRelay, readSecretsEnv, readSecretsFile } from './relay.ts'
-import { type LineHandler, serveLines } from './stdio.ts'
+import { type Streams, serveLines } from './stdio.ts'
 
 export const mcp = command({
   name: 'mcp',
@@ -45,15 +44,11 @@ export const mcp = command({
       const fault = keyFile === undefined ? undefined : openModeFault(statSync(keyFile).mode)
       if (fault !== undefined) terminal.err(`${keyFile} ${fault}: chmod 600 ${keyFile}\n`)
       await serveLines(streams, createRelay(url, secrets))
-    } else await serveData(storage(), terminal, (answer) => serveLines(streams, answer))
+    } else await serveData(storage(), terminal, streams)
   },
 })
 
-async function serveData(
-  config: StorageConfig,
-  terminal: Terminal,
-  serve: (answer: LineHandler) => Promise<void>,
-): Promise<void> {
+async function serveData(config: StorageConfig, terminal: Terminal, streams: Streams): Promise<void> {
   becomeStorageOwner(config)
   await using parts = new AsyncDisposableStack()
   const reader = parts.adopt(await openReader(config), (one) => one.close())
@@ -61,33 +56,38 @@ async function serveData(
   const { blobs } = parts.use(await openBlobReader(config, reader))
   const cache = await openRateCache(db, terminal.providers)
   const invoiceRates: InvoiceRates = { cache, clock, provider: DEFAULT_PROVIDER }
-  const answer = createLocalHandler({
-    rates: {
-      db,
-      cache,
-      indicators: createIndicatorReader(db, indicatorOrigin(terminal.providers)),
-      health: {
-        clock,
-        providers: terminal.providers,
-        findHistoryStart: providerFloor(FIRST_DAY),
-        reading: () => undefined,
-      },
+  const rates: CatalogueDeps & Pick<IndicatorToolDeps, 'indicators'> = {
+    db,
+    cache,
+    indicators: createIndicatorReader(db, indicatorOrigin(terminal.providers)),
+    health: {
+      clock,
+      providers: terminal.providers,
+      findHistoryStart: providerFloor(FIRST_DAY),
+      reading: () => undefined,
     },
-    documents: {
-      page: (access, request) => listDocuments(db, access, request),
-      find: (access, id) => requireDocument(db, access, id),
-      findResult: (id) => findResult(db, id),
-      addNames: (documents) => addPartyNames(db, documents),
-      addInvoiceSummaries: (documents) => addInvoiceSummaries(db, documents),
-      findInvoice: (access, document) => findInvoice({ db, rates: invoiceRates }, access, document),
-      findMail: (document) => findMail(db, document),
-      summarize: undefined,
-      blobs,
-    },
-    invoiceRates,
+  }
+  const documents: DocumentQueries = {
+    page: (access, request) => listDocuments(db, access, request),
+    find: (access, id) => requireDocument(db, access, id),
+    findResult: (id) => findResult(db, id),
+    addNames: (documents) => addPartyNames(db, documents),
+    addInvoiceSummaries: (documents) => addInvoiceSummaries(db, documents),
+    findInvoice: (access, document) => findInvoice({ db, rates: invoiceRates }, access, document),
+    findMail: (document) => findMail(db, document),
+    summarize: undefined,
+    blobs,
+  }
+  const server = createMcpServer({
+    tools: createReadTools(rates, documents, invoiceRates),
+    resources: createResources(rates, documents),
     log: terminalLog(terminal, { level: 'info', format: 'text' }),
   })
-  await serve(answer)
+  await serveLines(streams, async ({ value }) => {
+    await cache.refresh() // another process writes
+    const { answer } = await server.answer(value, EVERYTHING)
+    return answer
+  })
 }
 
 // Any user who can read the files may read all data, so no key or token is needed. Waiting and claiming need the server.
@@ -96,24 +96,4 @@ const EVERYTHING: Caller = {
   token: { id: 0, name: 'cli', company_id: null, agent_id: null, allow: ['documents:GET'] },
   watch: () => ({ [Symbol.dispose]() {} }),
   checkAgain: () => Promise.reject(new TypeError('nothing waits here')),
-}
-
-function createLocalHandler({
-  rates,
-  documents,
-  invoiceRates,
-  log,
-}: {
-  rates: CatalogueDeps & Pick<IndicatorToolDeps, 'indicators'>
-  documents: DocumentQueries
-  invoiceRates: InvoiceRates
-  log: Log
-}): LineHandler {
-  const tools = createReadTools(rates, documents, invoiceRates)
-  const server = createMcpServer({ tools, resources: createResources(rates, documents), log })
-  return async ({ value }) => {
-    await rates.cache.refresh() // another process writes
-    const { answer } = await server.answer(value, EVERYTHING)
-    return answer
-  }
 }
