@@ -48,22 +48,24 @@ export async function verifyBackup(path: string, options: CheckOptions): Promise
     fault(`content ${sha256} ${words}: so it was in the data directory already when the backup was made`)
   }
   try {
-    await checkDatabase(backup.dir, manifest, { ...options, fault }, async (opened) => {
-      const check = async ({ sha256 }: BlobInfo) => {
-        const path = blobPath(backup.blobsDir, sha256)
-        const loss = await validateBlob(path, sha256, options.signal)
-        if (loss?.kind === 'altered' || loss?.kind === 'unreadable') options.damaged?.(sha256)
-        return (
-          loss &&
-          (loss.kind === 'missing'
-            ? `${loss.words}${NEXT_BACKUP}`
-            : `${loss.words}: remove ${path}${NEXT_BACKUP}`)
-        )
-      }
-      if (opened.schema === SCHEMA_VERSION)
-        for (const { message } of await findDamagedRates(opened.db)) fault(message)
-      await checkBlobs(opened, manifest, { ...options, fault }, { check })
-    })
+    await checkFiles(
+      backup.dir,
+      manifest,
+      { ...options, fault },
+      {
+        async checkRows({ db, schema }) {
+          if (schema !== SCHEMA_VERSION) return
+          for (const { message } of await findDamagedRates(db)) fault(message)
+        },
+        async check({ sha256 }) {
+          const path = blobPath(backup.blobsDir, sha256)
+          const loss = await validateBlob(path, sha256, options.signal)
+          if (loss?.kind === 'altered' || loss?.kind === 'unreadable') options.damaged?.(sha256)
+          const advice = loss?.kind === 'missing' ? '' : `: remove ${path}`
+          return loss && `${loss.words}${advice}${NEXT_BACKUP}`
+        },
+      },
+    )
   } catch (error) {
     if (options.signal?.aborted) throw new AppError('failed', 'stopped before the end')
     fault(errorReason(error))
@@ -71,15 +73,22 @@ export async function verifyBackup(path: string, options: CheckOptions): Promise
   return { name: backup.name, manifest, faults }
 }
 
-/**
- * Compares the files of a backup with its manifest and checks its database. Calls `next` if the database can be read.
- */
-export async function checkDatabase(
+type BlobChecks = {
+  checkRows?(database: InspectedDatabase): Promise<void>
+  /** Returns the fault of a blob. */
+  check(blob: BlobInfo): Promise<string | undefined>
+  /** Gets the blobs that were lost before the backup. */
+  checkLost?(blob: BlobInfo, loss: Manifest['lost'][number]): Promise<void>
+}
+
+/** Compares the files of a backup with its manifest, and checks its database and each of its blobs. */
+export async function checkFiles(
   dir: string,
   manifest: Manifest,
-  { fault, signal, inPieces }: CheckOptions,
-  next: (database: InspectedDatabase) => Promise<void>,
+  options: CheckOptions,
+  checks: BlobChecks,
 ): Promise<void> {
+  const { fault, signal, inPieces } = options
   const { database, blobs } = manifest
   const path = join(dir, database.file)
   const copy = await hashFile(path, signal)
@@ -94,27 +103,18 @@ export async function checkDatabase(
   try {
     for (const line of await findDatabaseFaults(examined.db, { inPieces })) fault(`${database.file}: ${line}`)
     if (examined.schema !== manifest.schema) fault(`${database.file} is not of schema ${manifest.schema}`)
-    await next(examined)
+    await checks.checkRows?.(examined)
+    await checkBlobs(examined, manifest, options, checks)
   } finally {
     await examined.close()
   }
 }
 
-/**
- * Passes each blob of a backup to `check`, which returns its fault. Blobs that were lost before the backup go
- * to `checkLost`.
- */
-export async function checkBlobs(
+async function checkBlobs(
   database: InspectedDatabase,
   manifest: Manifest,
   { fault, signal, progress }: CheckOptions,
-  {
-    check,
-    checkLost,
-  }: {
-    check: (blob: BlobInfo) => Promise<string | undefined>
-    checkLost?: (blob: BlobInfo, loss: Manifest['lost'][number]) => Promise<void>
-  },
+  { check, checkLost }: BlobChecks,
 ): Promise<void> {
   const losses = new Map(manifest.lost.map((loss) => [loss.sha256, loss]))
   let count = 0

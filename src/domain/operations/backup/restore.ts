@@ -17,7 +17,7 @@ import type { RenewedFile } from '../../../store/sqlite/restored-database.ts'
 import type { ReadDb } from '../../../store/tables.ts'
 import { type Clock, currentDay } from '../../../values/dates.ts'
 import { findDamagedRates } from '../../rates/rate-sums.ts'
-import { type CheckOptions, checkBlobs, checkDatabase } from './check.ts'
+import { type CheckOptions, checkFiles } from './check.ts'
 import { type DamagedFiles, openDamagedFiles } from './damaged-files.ts'
 import { type Manifest, readManifest } from './manifest.ts'
 import { createDataDir, type FileOwner, type NewDataDir } from './new-data-dir.ts'
@@ -175,9 +175,7 @@ async function copyBlobs(
     if (await take(blob)) result.lost.push({ sha256: blob.sha256, fault: words, since })
   }
   try {
-    await checkDatabase(backup.dir, manifest, checking, (opened) =>
-      checkBlobs(opened, manifest, checking, { check, checkLost }),
-    )
+    await checkFiles(backup.dir, manifest, checking, { check, checkLost })
     await batch.end()
   } finally {
     await batch.discard()
