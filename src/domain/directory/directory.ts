@@ -107,6 +107,13 @@ export function checkRow<S extends typeof Company | typeof Owner | typeof Agent>
 /** A row; `made` is false if it existed before with the same facts. */
 export type CreateResult<T> = { row: T; made: boolean }
 
+/** Finds an agent. @throws AppError `not-found` */
+export async function requireAgent(db: ReadDb, id: number): Promise<AgentRow> {
+  const agent = await findAgent(db, id)
+  if (agent) return agent
+  throw new AppError('not-found', `there is no agent ${id}`, { advice: { about: 'agents' } })
+}
+
 /** Creates a company. @throws AppError `conflict` if another company has the id or the code */
 export function createCompany(
   db: WriteDb,

@@ -1,6 +1,6 @@
 import { rotateToken } from '../../../domain/access/rotation.ts'
 import { hashOfSecret, makeSecret } from '../../../domain/access/secrets.ts'
-import { requireCompany } from '../../../domain/directory/directory.ts'
+import { requireAgent, requireCompany } from '../../../domain/directory/directory.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import {
   findActiveTokenByName,
@@ -13,7 +13,6 @@ import {
   type TokenRow,
   updateTokenQuota,
 } from '../../../store/access/tokens.ts'
-import { findAgent } from '../../../store/directory/agents.ts'
 import { lockForUpdate } from '../../../store/directory/parties.ts'
 import { findTokenUsage } from '../../../store/documents/usage.ts'
 import type { WriteDb } from '../../../store/tables.ts'
@@ -22,7 +21,7 @@ import { quotaText, sizeText } from '../../../values/sizes.ts'
 import { command, printResult } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
 import { parseName } from '../positionals.ts'
-import { changeRow, listCommand, notFound, usageText } from '../rows.ts'
+import { changeRow, listCommand, usageText } from '../rows.ts'
 import {
   addFormer,
   insertSecret,
@@ -92,8 +91,7 @@ async function tokenCompany(
 ): Promise<number | null> {
   if (agentId === null) return company ?? null
   await lockForUpdate(db, 'agents', [agentId]) // no other transaction may move it to another company
-  const agent = await findAgent(db, agentId)
-  if (!agent) throw notFound('agent', agentId)
+  const agent = await requireAgent(db, agentId)
   if (company === undefined || company === agent.company_id) return agent.company_id
   throw new AppError('usage', `agent ${agentId} is of company ${agent.company_id}, not of ${company}`)
 }

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
-import { requireCompany } from '../../../domain/directory/directory.ts'
+import { requireAgent, requireCompany } from '../../../domain/directory/directory.ts'
 import { retryDocument } from '../../../domain/documents/claims/outcomes.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { openBlobStore } from '../../../store/blobs/open-blobs.ts'
-import { findAgent } from '../../../store/directory/agents.ts'
 import {
   type DocumentRow,
   findDocument,
@@ -26,7 +25,7 @@ export const documentList = command({
     const { after, limit, state } = options
     return withDatabase({ mustExist: true }, async (db) => {
       if (companyId !== undefined) await requireCompany(db, companyId)
-      if (agentId !== undefined && !(await findAgent(db, agentId))) throw notFound('agent', agentId)
+      if (agentId !== undefined) await requireAgent(db, agentId)
       const rows = await selectDocuments(db, { companyId, agentId, state, after, limit: limit + 1 })
       const documents = rows.slice(0, limit)
       const isLost = documents.some(({ content }) => content === 'lost')

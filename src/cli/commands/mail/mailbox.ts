@@ -2,14 +2,13 @@
 
 import { accessSync, constants, type Stats, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { requireAgent } from '../../../domain/directory/directory.ts'
 import { refreshTokenFault } from '../../../domain/mail/credentials.ts'
 import { changeMailbox, createMailbox } from '../../../domain/mail/mailbox-changes.ts'
 import { mailHostError, mailNameError, mailSizeError } from '../../../domain/mail/settings.ts'
 import { AppError, errorReason } from '../../../runtime/errors.ts'
 import { openModeFault } from '../../../runtime/open-mode.ts'
-import { type AgentRow, findAgent } from '../../../store/directory/agents.ts'
 import type { MailboxSettings } from '../../../store/mail/mailboxes.ts'
-import type { ReadDb } from '../../../store/tables.ts'
 import { parseSize } from '../../../values/sizes.ts'
 import { command, printResult } from '../../command.ts'
 import { choice, integer, textFormat } from '../../options/formats.ts'
@@ -105,13 +104,6 @@ export const mailboxUpdate = command({
     )
   },
 })
-
-/** Finds an agent. @throws AppError `not-found` */
-async function requireAgent(db: ReadDb, id: number): Promise<AgentRow> {
-  const agent = await findAgent(db, id)
-  if (agent) return agent
-  throw new AppError('not-found', `there is no agent ${id}`, { advice: { about: 'agents' } })
-}
 
 /** Returns the absolute path of the file that was given; undefined: none. @throws AppError `usage` for both */
 function secretFiles(options: Pick<OptionValues, 'password-file' | 'oauth-file'>): SecretFiles | undefined {
