@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import {
   checkFile,
   type Release,
@@ -8,10 +7,11 @@ import {
 } from '../../domain/operations/release.ts'
 import type { PublicKey } from '../../formats/minisign.ts'
 import { releaseKey } from '../../runtime/assets.ts'
-import { AppError, errorReason } from '../../runtime/errors.ts'
+import { AppError } from '../../runtime/errors.ts'
 import { command } from '../command.ts'
 import { nonEmpty } from '../options/formats.ts'
 import { option } from '../options/names.ts'
+import { readNamedFile } from '../storage/storage-options.ts'
 
 export const verify = command({
   name: 'verify',
@@ -42,19 +42,11 @@ export const verify = command({
 
 /** Reads the key of --key, else the built-in one. @throws AppError `failed` */
 export function readKey(file: string | undefined): PublicKey {
-  if (file !== undefined) return readReleaseKey(readText(file), file)
+  if (file !== undefined) return readReleaseKey(readNamedFile(file, 'the public key').toString(), file)
   const key = releaseKey()
   if (key !== undefined) return readReleaseKey(key, 'the built-in key')
   throw new AppError(
     'failed',
     'this program has no built-in key of the releases: give their public key with --key FILE',
   )
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new AppError('failed', `cannot read the public key: ${errorReason(error)}`, { cause: error })
-  }
 }

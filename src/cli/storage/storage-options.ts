@@ -89,20 +89,21 @@ function databaseAddress({ database, 'database-file': file }: StorageOptions): s
       '--database and --database-file (or their variables) are both given: leave one out',
     )
   }
-  const text = readSecretFile(file, 'the address of the database').toString().trim()
+  const text = readNamedFile(file, 'the address of the database').toString().trim()
   if (text !== '') return text
   throw new AppError('failed', `there is no address of a database in ${file} (--database-file)`)
 }
 
 function readHookKeyFile({ 'hook-key-file': file }: StorageOptions): Buffer | undefined {
   if (file === undefined) return undefined
-  const key = parseHookKey(readSecretFile(file, 'the key of hooks'))
+  const key = parseHookKey(readNamedFile(file, 'the key of hooks'))
   if (key) return key
   const format = '32 bytes, as they are or in base64 or hex: openssl rand -base64 32 makes one'
   throw new AppError('failed', `there is no key in ${file} (--hook-key-file), which is ${format}`)
 }
 
-function readSecretFile(file: string, what: string): Buffer {
+/** Reads a file that the user names; `what`: its content, for the error. @throws AppError `failed` */
+export function readNamedFile(file: string, what = file): Buffer {
   try {
     return readFileSync(file)
   } catch (error) {

@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { rotateKey } from '../../../domain/access/rotation.ts'
 import { hashOfSecret, makeSecret } from '../../../domain/access/secrets.ts'
 import { wideNetworksFault } from '../../../http/listener/networks.ts'
 import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
 import type { Provider } from '../../../providers/provider.ts'
-import { AppError, errorReason } from '../../../runtime/errors.ts'
+import { AppError } from '../../../runtime/errors.ts'
 import {
   type ApiKeyRow,
   findActiveApiKeyByName,
@@ -24,6 +23,7 @@ import { currentDay } from '../../../values/dates.ts'
 import { command, printResult } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
 import type { OptionValues } from '../../options/values.ts'
+import { readNamedFile } from '../../storage/storage-options.ts'
 import { parseName } from '../positionals.ts'
 import { listCommand } from '../rows.ts'
 import {
@@ -139,12 +139,7 @@ function bankToken(
 }
 
 function readSecret(file: string): string {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8').trim()
-  } catch (error) {
-    throw new AppError('failed', `cannot read ${file}: ${errorReason(error)}`)
-  }
+  const text = readNamedFile(file).toString().trim()
   if (!/^[\x21-\x7e]{6,200}$/.test(text)) {
     throw new AppError('failed', `${file} must hold one token of 6 to 200 characters without spaces`)
   }

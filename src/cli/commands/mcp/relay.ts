@@ -1,12 +1,12 @@
 // Relays messages of stdin to a server over HTTP. Secrets come from a file or the environment, because every user of
 // the machine can read a command line.
 
-import { readFileSync } from 'node:fs'
 import { CODES, errorMessage } from '../../../http/mcp/protocol/messages.ts'
 import { requestHeaders } from '../../../http/mcp/protocol/protocol-version.ts'
 import { AppError, errorReason } from '../../../runtime/errors.ts'
 import { isJsonObject } from '../../../values/json-object.ts'
 import type { Environment } from '../../parse/args.ts'
+import { readNamedFile } from '../../storage/storage-options.ts'
 import type { LineHandler } from './stdio.ts'
 
 const PATH = '/mcp'
@@ -40,7 +40,8 @@ export function createRelay(url: string, secrets: Record<string, string>): LineH
 /** Returns the headers for the key, the token, or both in a file, one a line. @throws AppError `failed` */
 export function readSecretsFile(file: string): Record<string, string> {
   const headers: Record<string, string> = {}
-  for (const [at, line] of readLines(file).entries()) {
+  for (const [at, text] of readNamedFile(file).toString().split('\n').entries()) {
+    const line = text.trim()
     if (line === '') continue
     const isToken = line.startsWith('cbt_')
     const name = isToken ? 'authorization' : 'x-api-key'
@@ -82,16 +83,6 @@ function checkedSecret(name: string, text: string, what: string, format: RegExp)
   const secret = text.trim()
   if (format.test(secret)) return secret
   throw new AppError('usage', `${name} is not ${what}`)
-}
-
-function readLines(file: string): string[] {
-  try {
-    return readFileSync(file, 'utf8')
-      .split('\n')
-      .map((line) => line.trim())
-  } catch (error) {
-    throw new AppError('failed', `cannot read ${file}: ${errorReason(error)}`, { cause: error })
-  }
 }
 
 function mcpUrl(url: string): string {

@@ -1,14 +1,14 @@
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getCACertificates } from 'node:tls'
 import { isServed } from '../../../domain/operations/backup/data-dir-files.ts'
-import { AppError, errorCode, errorReason } from '../../../runtime/errors.ts'
+import { AppError, errorCode } from '../../../runtime/errors.ts'
 import { readServerAddress, WILDCARD } from '../../../store/server-address.ts'
 import { command } from '../../command.ts'
 import { nonEmpty } from '../../options/formats.ts'
 import { option, variableName } from '../../options/names.ts'
 import type { OptionValues } from '../../options/values.ts'
 import { becomeOwner } from '../../storage/data-dir.ts'
+import { readNamedFile } from '../../storage/storage-options.ts'
 import { type Probe, type ProbeResult, probeServer } from './probe.ts'
 
 const ADDRESS = ['url', 'host', 'port']
@@ -106,13 +106,8 @@ function optionsUrl(options: Pick<OptionValues, 'url' | 'host' | 'port' | 'tls-c
  */
 function readTrustedCertificates(options: Pick<OptionValues, 'url' | 'tls-cert'>): Probe['trusted'] {
   if (options.url === undefined) return undefined
-  try {
-    return [...getCACertificates('default'), ...options['tls-cert'].map((file) => readFileSync(file))]
-  } catch (error) {
-    throw new AppError('failed', `cannot read the certificate to trust: ${errorReason(error)}`, {
-      cause: error,
-    })
-  }
+  const files = options['tls-cert'].map((file) => readNamedFile(file, 'the certificate to trust'))
+  return [...getCACertificates('default'), ...files]
 }
 
 function isRunning(pid: number): boolean {
