@@ -122,7 +122,7 @@ export function createApis(
     ...{ keyring, findSession, log },
   })
   const { uploads } = documents
-  const links = openUploadLinks({ db, reads, clock, maxBody: limits.maxBody })
+  const links = openUploadLinks({ db, reads, clock }, limits.maxBody)
   const totals = cachedTotals(reads)
   const status = statusApi({
     ...{ db: reads, isReady, database, cache, health, blobs, totals, samples, onlyReads },

@@ -8,17 +8,11 @@ import type { ReadDb, WriteDb } from '../../store/tables.ts'
 const ROWS_AT_ONCE = 200 // a few milliseconds
 const PAUSE_SHARE = 3 // times the duration of a batch, for the uploads and claims of others
 
-export async function foldNames({
-  db,
-  reads,
-  lock,
-  signal,
-}: {
-  db: WriteDb
-  reads: ReadDb
-  lock: Lock
-  signal: AbortSignal
-}): Promise<void> {
+export async function foldNames(
+  { db, reads }: { db: WriteDb; reads: ReadDb },
+  lock: Lock,
+  signal: AbortSignal,
+): Promise<void> {
   const isStopped = () => signal.aborted || lock.lost.aborted
   while (!isStopped()) {
     const start = performance.now()

@@ -98,7 +98,7 @@ async function readSummary(
   const open = hasOpen(totals) ? await selectOpenTimes(db, leases, filter) : undefined
   const lastClaim = await findLastClaim(db, filter)
   const seconds = totals.done_today > 0 ? await selectSeconds(db, filter, today) : []
-  return toSummary(totals, { open, lastClaim, seconds })
+  return toSummary(totals, open, lastClaim, seconds)
 }
 
 /** Runs the same number of queries for one agent and for all. */
@@ -119,11 +119,7 @@ async function readAgentSummaries(
   const seconds = await selectAgentSeconds(db, filter, today)
   const summarize = ({ id, company_id, name }: AgentRow): AgentSummary => ({
     ...{ agent_id: id, company_id, agent: name },
-    ...toSummary(totals.get(id) ?? NO_TOTALS, {
-      open: openTimes.get(id),
-      lastClaim: lastClaims.get(id),
-      seconds: seconds.get(id) ?? [],
-    }),
+    ...toSummary(totals.get(id) ?? NO_TOTALS, openTimes.get(id), lastClaims.get(id), seconds.get(id) ?? []),
   })
   return { agents: agents.map(summarize), has_more: rows.length > MOST_AGENTS }
 }
@@ -139,15 +135,9 @@ function hasOpen(totals: CountTotals): boolean {
 
 function toSummary(
   totals: CountTotals,
-  {
-    open,
-    lastClaim,
-    seconds,
-  }: {
-    open: OpenTimes | undefined
-    lastClaim: DocumentSummary['last_claim'] | undefined
-    seconds: readonly { seconds: number; count: number }[]
-  },
+  open: OpenTimes | undefined,
+  lastClaim: DocumentSummary['last_claim'] | undefined,
+  seconds: readonly { seconds: number; count: number }[],
 ): DocumentSummary {
   const expired = open?.expired ?? 0
   return {

@@ -93,7 +93,7 @@ async function tidyUp(deps: Deps, keepsOld: boolean, signal: AbortSignal): Promi
     await countForOlderNodes(db, clock)
     await atomically(db, settleChangeLogEnd, lock)
     await renewOutdatedSums(db, log, lock)
-    await foldNames({ db, reads, lock, signal })
+    await foldNames({ db, reads }, lock, signal)
     await blobStore.lineage?.check() // another database may have documents in the store
     const fault = await blobStore.lineage?.settleLineage()
     if (fault !== undefined) throw new AppError('failed', fault) // the database is a former primary or a copy

@@ -76,15 +76,7 @@ const EventsOut = titledObject('DocumentEvents', {
   ),
 })
 
-export function summaryEndpoints({
-  reads,
-  claiming,
-  summaries,
-}: {
-  reads: ReadDb
-  claiming: ClaimDeps
-  summaries: Summaries
-}): AnyEndpoint[] {
+export function summaryEndpoints(reads: ReadDb, claiming: ClaimDeps, summaries: Summaries): AnyEndpoint[] {
   const access = (event: H3Event) => tokenAccess(authorizedToken(event))
   return [
     get({

@@ -25,14 +25,8 @@ const WARNINGS: Readonly<Record<string, string>> = {
     'apis.gometa.org has more than rates: /cedulas/* is a 404 here. Lead it here only on machines that need none of that.',
 }
 
-export function guidance({
-  hosts,
-  fixed,
-  files,
-  until,
-  sha256,
-  address = 'ADDRESS',
-}: InterceptCertificate): string {
+export function guidance(certificate: InterceptCertificate): string {
+  const { hosts, fixed, files, until, sha256, address = 'ADDRESS' } = certificate
   const alias = `cambista-${hosts[0]}`
   const line =
     fixed.length > 0 ? `${address} ${fixed.join(' ')}` : 'none: this machine has these names already'

@@ -79,14 +79,11 @@ async function findDuplicates(
 }
 
 /** Invoices of a batch by the index of their document. Files that belong to one are none. */
-function* listInvoices({
-  files,
-  blobs,
-}: Batch): Generator<{ index: number; invoice: NewInvoice; sha256: string }> {
+function* listInvoices(batch: Batch): Generator<{ index: number; invoice: NewInvoice; sha256: string }> {
   let index = 0
-  for (const { invoice, blob } of files) {
+  for (const { invoice, blob } of batch.files) {
     if (invoice?.source === 'content' && invoice.clave !== null)
-      yield { index, invoice, sha256: blobs.at(blob).sha256 }
+      yield { index, invoice, sha256: batch.blobs.at(blob).sha256 }
     index += 1
   }
 }

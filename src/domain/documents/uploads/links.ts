@@ -5,9 +5,8 @@ import { AppError } from '../../../runtime/errors.ts'
 import { findOneTime, insertOneTime } from '../../../store/access/one-time.ts'
 import { selectUploadContext } from '../../../store/documents/context.ts'
 import type { FieldName, FileFields, PartyFields } from '../../../store/documents/documents.ts'
-import type { ReadDb, WriteDb } from '../../../store/tables.ts'
+import type { Engine } from '../../../store/engine.ts'
 import { checkWritable } from '../../../store/write-guard.ts'
-import type { Clock } from '../../../values/dates.ts'
 import { hashOfSecret, makeCode } from '../../access/secrets.ts'
 import { type Access, checkAgentAccess, checkCompanyAccess } from '../access.ts'
 import { rejectReferences } from './checks.ts'
@@ -38,17 +37,10 @@ const LINK_MS = 600_000
 const CODE = /^[\w-]{32}$/
 
 /** `maxBody`: largest body of an upload, in bytes. */
-export function openUploadLinks({
-  db,
-  reads,
-  clock,
-  maxBody,
-}: {
-  db: WriteDb
-  reads: ReadDb
-  clock: Clock
-  maxBody: number
-}): UploadLinks {
+export function openUploadLinks(
+  { db, reads, clock }: Pick<Engine, 'db' | 'reads' | 'clock'>,
+  maxBody: number,
+): UploadLinks {
   return {
     async make({ tokenId, access }, document) {
       checkWritable(db)

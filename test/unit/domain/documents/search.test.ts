@@ -267,7 +267,7 @@ test('`foldNames` folds the names of earlier documents, and changes no other row
   const db = await openDocuments(t, 210)
   const before = await db.selectFrom('documents').selectAll().orderBy('id').execute()
   assert.ok(before.some(({ name_folded }) => name_folded === null))
-  await foldNames({ db, reads: db, lock: LOCK, signal: new AbortController().signal })
+  await foldNames({ db, reads: db }, LOCK, new AbortController().signal)
   assert.deepEqual(await selectUnfolded(db, 1), [])
   const folded = before.map((row) => ({ ...row, name_folded: foldAccents(row.name) }))
   assert.deepEqual(await db.selectFrom('documents').selectAll().orderBy('id').execute(), folded)
