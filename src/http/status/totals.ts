@@ -20,33 +20,17 @@ const WALK_SHARE = 100
 const LONG_WALK_MS = 1000
 const BLOBS_AT_ONCE = 1000 // a few milliseconds
 
-/** Returns a function for the totals, cached if counting takes long. */
+/**
+ * Returns a function for the totals, cached for 100 times the duration of their count. A count over 1 s runs in the
+ * background: callers get the old result.
+ */
 export function cachedTotals(db: ReadDb): () => Promise<Totals> {
-  return cacheByCost(() => countTotals(db))
-}
-
-async function countTotals(db: ReadDb): Promise<Totals> {
-  const runs = await countFinishedRuns(db)
-  const corrections = await countCorrections(db)
-  const totals = { runs, corrections, documents: await countRows(db, 'documents'), blobs: 0, blobBytes: 0 }
-  for (let after: string | undefined = ''; after !== undefined; ) {
-    const { count, bytes, last } = await sumBlobs(db, after, BLOBS_AT_ONCE)
-    totals.blobs += count
-    totals.blobBytes += bytes
-    after = last
-    await nextTurn() // lets requests run first
-  }
-  return totals
-}
-
-/** Caches the result for 100 times the duration of the work. Work over 1 s runs in the background: callers get the old result. */
-function cacheByCost<T>(work: () => Promise<T>): () => Promise<T> {
-  let before: { result: T; tookMs: number; until: number } | undefined
-  let working: Promise<T> | undefined
+  let before: { result: Totals; tookMs: number; until: number } | undefined
+  let working: Promise<Totals> | undefined
   const begin = async () => {
     const start = performance.now()
     try {
-      const result = await work()
+      const result = await countTotals(db)
       const tookMs = performance.now() - start
       before = { result, tookMs, until: start + tookMs * WALK_SHARE }
       return result
@@ -61,4 +45,18 @@ function cacheByCost<T>(work: () => Promise<T>): () => Promise<T> {
     working.catch(() => {}) // the next caller gets the error
     return before.result
   }
+}
+
+async function countTotals(db: ReadDb): Promise<Totals> {
+  const runs = await countFinishedRuns(db)
+  const corrections = await countCorrections(db)
+  const totals = { runs, corrections, documents: await countRows(db, 'documents'), blobs: 0, blobBytes: 0 }
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const { count, bytes, last } = await sumBlobs(db, after, BLOBS_AT_ONCE)
+    totals.blobs += count
+    totals.blobBytes += bytes
+    after = last
+    await nextTurn() // lets requests run first
+  }
+  return totals
 }
