@@ -77,6 +77,11 @@ export function trustExtraCertificates(settings: Settings, warn: (text: string) 
   }
 }
 
+/** Returns the advice for an untrusted certificate; empty for other errors. */
+export function trustHint(failure: string): string {
+  return /SELF_SIGNED|UNABLE_TO_/.test(failure) ? ': NODE_EXTRA_CA_CERTS=FILE adds an authority to trust' : ''
+}
+
 /** Merges settings into an environment, which wins. An empty variable counts as unset. */
 export function withSettings(env: Environment, { values }: Settings): Environment {
   const merged = { ...env }

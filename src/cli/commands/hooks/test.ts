@@ -9,11 +9,9 @@ import { AppError, unreachableText } from '../../../runtime/errors.ts'
 import { findHookKey } from '../../../store/hooks/key.ts'
 import { command, printResult } from '../../command.ts'
 import { STORAGE_WITH_HOOK_KEY } from '../../options/storage.ts'
-import { trustExtraCertificates } from '../../parse/settings.ts'
+import { trustExtraCertificates, trustHint } from '../../parse/settings.ts'
 import { parseId } from '../positionals.ts'
 import { needHook } from './hook.ts'
-
-const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_/
 
 export const hookTest = command({
   name: 'hook test',
@@ -36,13 +34,10 @@ export const hookTest = command({
       const outcome = await postMessage(message, terminal.stop)
       const { failure, status, ms } = outcome
       if (failure === undefined) await confirmHook(db, id, clock().toISOString())
-      const hint = UNTRUSTED.test(failure ?? '')
-        ? ': NODE_EXTRA_CA_CERTS=FILE adds an authority to trust'
-        : ''
       const line =
         failure === undefined
           ? `hook ${id}: HTTP ${status} after ${ms} ms${hook.off_at === null ? '' : '; it is on again'}`
-          : `hook ${id}: ${unreachableText(failure, address(hook.url)) ?? failure}, after ${ms} ms${hint}`
+          : `hook ${id}: ${unreachableText(failure, address(hook.url)) ?? failure}, after ${ms} ms${trustHint(failure)}`
       printResult(terminal, options, { id, arrived: failure === undefined, ...outcome }, [line])
       return failure === undefined ? 0 : 1
     })

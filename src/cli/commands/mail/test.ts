@@ -7,11 +7,9 @@ import { AppError, networkReason } from '../../../runtime/errors.ts'
 import type { MailboxRow } from '../../../store/mail/mailboxes.ts'
 import { command, formatTable, printResult } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
-import { trustExtraCertificates } from '../../parse/settings.ts'
+import { trustExtraCertificates, trustHint } from '../../parse/settings.ts'
 import { parseId } from '../positionals.ts'
 import { needMailbox } from './mailbox-commands.ts'
-
-const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_/
 
 export const mailboxTest = command({
   name: 'mailbox test',
@@ -32,10 +30,7 @@ export const mailboxTest = command({
         printResult(terminal, options, { id, ...report }, formatTable(reportFacts(mailbox, report)))
       } catch (error) {
         if (!(error instanceof RoundFailure)) throw error
-        const hint = UNTRUSTED.test(networkReason(error))
-          ? ': NODE_EXTRA_CA_CERTS=FILE adds an authority to trust'
-          : ''
-        throw new AppError('failed', error.message + hint, { cause: error })
+        throw new AppError('failed', error.message + trustHint(networkReason(error)), { cause: error })
       }
     })
   },
