@@ -30,8 +30,10 @@ export const backupRestore = command({
     const restored = await restoreBackup(dir, { ...request, withoutDamaged }, check).finally(check.clear)
     for (const line of check.faults) terminal.err(`${line}\n`)
     const { name, manifest, data } = restored
-    if (!data)
-      throw new AppError('failed', `${faultSummary(restored)}: ${nextStep(findBackup(dir), restored)}`)
+    if (!data) {
+      const summary = `backup ${name} has ${countNoun(restored.faults, 'fault')}, nothing was restored`
+      throw new AppError('failed', `${summary}: ${nextStep(findBackup(dir), restored)}`)
+    }
     for (const line of lostLines(restored)) terminal.err(`${line}\n`)
     for (const line of data.damagedRates) terminal.err(`${line}: cambista doctor says what to do\n`)
     const { uid } = statSync(dataDir)
@@ -55,10 +57,6 @@ function dataDirOwner(dataDir: string, backup: string): FileOwner | undefined {
   if (process.getuid?.() !== 0) return undefined
   const { uid, gid } = statSync(existsSync(dataDir) ? dataDir : findBackup(backup).dir)
   return { uid, gid }
-}
-
-function faultSummary({ name, faults }: RestoreResult): string {
-  return `backup ${name} has ${countNoun(faults, 'fault')}, nothing was restored`
 }
 
 /** Returns the next step, with the name of an existing backup. */

@@ -3,20 +3,12 @@
 import { readAsset } from '../../../runtime/assets.ts'
 import { command } from '../../command.ts'
 
-export const metricsDashboard = command({
-  name: 'metrics dashboard',
-  options: [],
-  ignoresService: true,
-  async run({ terminal }) {
-    terminal.out(readAsset('src/cli/commands/metrics/dashboard.json'))
-  },
-})
+export const metricsDashboard = printCommand('metrics dashboard', 'dashboard.json')
+export const metricsRules = printCommand('metrics rules', 'rules.yaml')
 
-export const metricsRules = command({
-  name: 'metrics rules',
-  options: [],
-  ignoresService: true,
-  async run({ terminal }) {
-    terminal.out(readAsset('src/cli/commands/metrics/rules.yaml'))
-  },
-})
+function printCommand(name: string, file: string) {
+  return command({
+    ...{ name, options: [], ignoresService: true },
+    run: async ({ terminal }) => terminal.out(readAsset(`src/cli/commands/metrics/${file}`)),
+  })
+}

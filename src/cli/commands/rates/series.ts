@@ -2,12 +2,12 @@ import { atomically } from '../../../store/engine.ts'
 import { raiseRevision } from '../../../store/meta.ts'
 import { takeInstant } from '../../../store/rates/change-log.ts'
 import { selectSeries, updateSeriesEnabled } from '../../../store/rates/series.ts'
-import type { ReadDb } from '../../../store/tables.ts'
 import { listCommand, rowCommand } from '../rows.ts'
 
 export const seriesList = listCommand({
   name: 'series list',
-  select: selectShownSeries,
+  select: async (db) =>
+    (await selectSeries(db)).map(({ revision: _, last_data_date: _last, ...shown }) => shown),
   columns: {
     ID: 'id',
     PAIR: (one) => `${one.base_currency}/${one.quote_currency}`,
@@ -21,10 +21,6 @@ export const seriesList = listCommand({
 
 export const seriesEnable = toggle('enable', true)
 export const seriesDisable = toggle('disable', false)
-
-async function selectShownSeries(db: ReadDb) {
-  return (await selectSeries(db)).map(({ revision: _, last_data_date: _last, ...shown }) => shown)
-}
 
 function toggle(verb: string, enabled: boolean) {
   return rowCommand({

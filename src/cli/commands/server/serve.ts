@@ -1,16 +1,14 @@
 import { setFlagsFromString } from 'node:v8'
 import { startApp } from '../../../app.ts'
 import { LEAST_FREE } from '../../../domain/documents/uploads/quotas.ts'
-import type { BackupPlan } from '../../../domain/operations/backup/nightly.ts'
 import { UPLOAD_WAITS } from '../../../http/documents/uploads/receive.ts'
 import type { Provider, ProviderSettings } from '../../../providers/provider.ts'
 import { VERSION } from '../../../runtime/assets.ts'
 import { diskError } from '../../../runtime/storage-error.ts'
 import { sizeText } from '../../../values/sizes.ts'
-import { command, type Terminal } from '../../command.ts'
+import { command } from '../../command.ts'
 import { addressesWithoutTls, listenSettings } from '../../listen.ts'
 import { raiseMinFree } from '../../options/min-free.ts'
-import type { OptionValues } from '../../options/values.ts'
 import { cronReader, providerSettingsReader, tokenFileWarning } from '../../parse/provider-settings.ts'
 import { unknownSettings } from '../../parse/setting-names.ts'
 import { SERVE_OPTIONS } from '../../serve-options.ts'
@@ -32,7 +30,7 @@ export const serve = command({
     const unknownNames = unknownSettings(terminal.env, settings)
     const config = storage()
     const { dataDir } = config
-    const log = openLog(options, terminal)
+    const log = terminalLog(terminal, { level: options['log-level'], format: options['log-format'] })
     if (unknownNames.length > 0) {
       log.warn('not settings of cambista, so they do nothing', { names: unknownNames.join(', ') })
     }
@@ -43,7 +41,10 @@ export const serve = command({
         used: sizeText(LEAST_FREE),
       }),
     )
-    const backup = backupPlan(options)
+    const backupDir = options['backup-dir'] // empty: none, as an unset line of an environment file
+    const backup = backupDir
+      ? { dir: backupDir, cron: options['backup-cron'], keep: options['backup-keep'] }
+      : undefined
     if (backup) refuseBackups(config, '--backup-dir')
     becomeStorageOwner(config)
     const listening = listenSettings(options)
@@ -132,21 +133,6 @@ function hasToken(provider: Provider, settings: (provider: Provider) => Provider
   } catch {
     return true // tokenFileWarning reports the file
   }
-}
-
-/** Returns the backup plan. An empty directory means none, as an unset line of an environment file. */
-function backupPlan(
-  options: Pick<OptionValues, 'backup-dir' | 'backup-cron' | 'backup-keep'>,
-): BackupPlan | undefined {
-  const dir = options['backup-dir']
-  return !dir ? undefined : { dir, cron: options['backup-cron'], keep: options['backup-keep'] }
-}
-
-function openLog(options: Pick<OptionValues, 'log-level' | 'log-format'>, terminal: Terminal) {
-  return terminalLog(terminal, {
-    level: options['log-level'],
-    format: options['log-format'],
-  })
 }
 
 export function waitForStop(signal: AbortSignal): Promise<void> {

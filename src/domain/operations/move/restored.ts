@@ -10,7 +10,7 @@ import {
   selectNamedBlobs,
 } from '../../../store/documents/blob-rows.ts'
 import { insertLostBlobs, type LostBlob } from '../../../store/documents/lost-blobs.ts'
-import { atomically, type Lock } from '../../../store/engine.ts'
+import { atomically } from '../../../store/engine.ts'
 import { type RenewedDatabase, renewRestored } from '../../../store/postgres/maintenance/restored.ts'
 import type { WriteDb } from '../../../store/tables.ts'
 import type { Clock } from '../../../values/dates.ts'
@@ -46,7 +46,7 @@ export async function renewDatabase(request: RestoredRequest): Promise<RestoredD
     const since = clock().toISOString()
     const noteMissing = async (missing: readonly { sha256: string }[]) => {
       const losses = missing.map(({ sha256 }): LostBlob => ({ sha256, fault: 'is missing', since }))
-      await noteLost(db, losses, lock)
+      if (losses.length > 0) await atomically(db, (trx) => insertLostBlobs(trx, losses), lock)
       counts.lost += losses.length
     }
     const rows = counted(selectNamedBlobs(db), () => {
@@ -70,8 +70,4 @@ async function filterMissing(
   const missing: NamedBlob[] = []
   for (const row of rows) if (!(await blobs.findModifiedTime(row.name))) missing.push(row)
   return missing
-}
-
-async function noteLost(db: WriteDb, lost: readonly LostBlob[], lock: Lock): Promise<void> {
-  if (lost.length > 0) await atomically(db, (trx) => insertLostBlobs(trx, lost), lock)
 }
