@@ -187,9 +187,9 @@ type Values = Awaited<ReturnType<typeof readValues>>
 /** Returns true if some values are holes instead. */
 function comparison(now: Values, truth: Values, update: string): boolean {
   for (const [day, value] of now.values) assert.ok(now.isHole(day) || value === truth.values.get(day), update)
-  const gone = [...truth.values.keys()].filter((day) => !now.values.has(day))
-  for (const day of gone) assert.ok(now.isHole(day), `${update}: ${day} lacks a value in silence`)
-  return gone.length > 0 || [...truth.values.keys()].some((day) => now.isHole(day))
+  const missing = [...truth.values.keys()].filter((day) => !now.values.has(day))
+  for (const day of missing) assert.ok(now.isHole(day), `${update}: ${day} lacks a value in silence`)
+  return missing.length > 0 || [...truth.values.keys()].some((day) => now.isHole(day))
 }
 
 function listRevisions({ db }: Engine) {
@@ -210,9 +210,9 @@ async function randomUpdate(
   const text = String(old ?? '')
   const at = random.int(0, Math.max(0, text.length - 1))
   const sign = random.item([...'0123456789-.x '])
-  const changed =
+  const value =
     type === 'text'
       ? `'${text.slice(0, at)}${sign}${text.slice(at + 1)}'`
       : String(Number(old ?? 0) + random.item([-1, 1, 2, 1024]))
-  return `update ${name} set ${column} = ${changed} where ctid = '${ctid}'`
+  return `update ${name} set ${column} = ${value} where ctid = '${ctid}'`
 }
