@@ -13,8 +13,9 @@ process.env.CAMBISTA_TEST_ENGINE = 'postgres' // before the modules that look at
 const { runJson } = await import('../support/company.ts')
 const { batch, CREATE, fillDatabase, pdf, TOKENS } = await import('../support/directory.ts')
 const { startReceiver } = await import('../support/hooks/receiver.ts')
-const { postgresAddress } = await import('../support/postgres/database.ts')
-const { queryOnce: ask } = await import('../support/postgres/server.ts')
+const { openNode, postgresAddress } = await import('../support/postgres/database.ts')
+const { createPostgresSchema, queryOnce: ask } = await import('../support/postgres/server.ts')
+const { endMessages } = await import('../../src/store/hooks/deliveries.ts')
 const { ownAddress, startProgram } = await import('../support/program.ts')
 const { createRandom: randomOf } = await import('../support/rates/random-bank.ts')
 const { temporaryDirectory } = await import('../support/temporary.ts')
@@ -115,6 +116,33 @@ test('a node with an expired lease delivers no hook messages', async (t) => {
   assert.equal(atOnce.same, 0)
 })
 
+test('messages that two transactions end have one delivery each', async (t) => {
+  const url = await createPostgresSchema()
+  const { db } = await openNode(t, url)
+  const at = '2026-03-24T12:00:00.000Z'
+  await ask(
+    url,
+    `insert into hooks (url, events, secret, created_at) values ('http://one', 'x', 'x', '${at}')`,
+  )
+  const messages = [1, 2, 3].map((id) => `(1, 'm${id}', 'x', '{}', '${at}', '${at}')`)
+  await ask(
+    url,
+    `insert into hook_messages (hook_id, message_id, type, body, created_at, due_at) values ${messages}`,
+  )
+  const end = { at, status: 204, failure: null, tries: 0 } as const
+  const first = await db.startTransaction().execute()
+  assert.equal(await endMessages(first, { hookId: 1, id: 2 }, end), 1)
+  const second = db.transaction().execute((trx) => endMessages(trx, { hookId: 1 }, end))
+  await until(async () => (await ask(url, 'select 1 from pg_locks where not granted')).length > 0)
+  await first.commit().execute()
+  assert.equal(await second, 2)
+  const rows = await ask(url, 'select message_id from hook_deliveries order by message_id')
+  assert.deepEqual(
+    rows.map(({ message_id }) => message_id),
+    ['m1', 'm2', 'm3'],
+  )
+})
+
 /** Two nodes, and a hook for documents. */
 async function startNodes(t: TestContext, receiver: Receiver) {
   const dataDir = temporaryDirectory(t)
@@ -141,6 +169,7 @@ async function startNodes(t: TestContext, receiver: Receiver) {
         index = nodes.findIndex(({ program }) => String(program.child.pid) === pid)
         return index >= 0
       })
+
       return index
     },
     /** Number of queued messages. */

@@ -1,7 +1,7 @@
 // Messages of hooks that ended: delivered, or given up. Their bodies are stored, so that each can be sent again.
 
-import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely'
-import { hasRow } from '../rows.ts'
+import type { SelectQueryBuilder } from 'kysely'
+import { hasRow, insertBatches } from '../rows.ts'
 import type { ReadDb, Row, Tables, WriteDb } from '../tables.ts'
 import type { MessageRow } from './messages.ts'
 
@@ -23,32 +23,19 @@ export async function endMessages(
   { hookId, id, newest }: { hookId: number; id?: number; newest?: number },
   { at, status, failure, tries }: MessageEnd,
 ): Promise<number> {
-  const isEnded = (of: ExpressionBuilder<Tables, 'hook_messages'>) =>
-    of.and([
-      of('hook_id', '=', hookId),
-      ...(id === undefined ? [] : [of('id', '=', id)]),
-      ...(newest === undefined ? [] : [of('id', '<=', newest)]),
-    ])
-  await db
-    .insertInto('hook_deliveries')
-    .columns([...COPIED, 'created_at', 'tries', 'ended_at', 'status', 'failure'])
-    .expression((of) =>
-      of
-        .selectFrom('hook_messages')
-        .select((of) => [
-          ...COPIED,
-          'created_at',
-          of('tries', '+', of.cast<number>(of.val(tries), 'bigint')).as('tries'),
-          of.cast<string>(of.val(at), 'text').as('ended_at'),
-          of.cast<number | null>(of.val(status), 'bigint').as('status'),
-          of.cast<string | null>(of.val(failure), 'text').as('failure'),
-        ])
-        .where(isEnded)
-        .orderBy('id'),
-    )
-    .execute()
-  const { numDeletedRows } = await db.deleteFrom('hook_messages').where(isEnded).executeTakeFirstOrThrow()
-  return Number(numDeletedRows)
+  let query = db.deleteFrom('hook_messages').where('hook_id', '=', hookId)
+  if (id !== undefined) query = query.where('id', '=', id)
+  if (newest !== undefined) query = query.where('id', '<=', newest)
+  // Deleted first: another node may end some of them at the same time, or add one.
+  const messages = await query.returning([...COPIED, 'id', 'created_at', 'tries']).execute()
+  const deliveries = messages
+    .sort((one, other) => one.id - other.id)
+    .map(({ id: _, ...message }) => ({
+      ...message,
+      ...{ tries: message.tries + tries, ended_at: at, status, failure },
+    }))
+  await insertBatches(db, 'hook_deliveries', deliveries)
+  return deliveries.length
 }
 
 /**
