@@ -151,7 +151,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'src/store/blobs/bucket/bucket.ts openBucket': 86,
   'src/store/blobs/bucket/client.ts createBucketClient': 120,
   'src/store/blobs/folder.ts openBlobFolder': 125,
-  'src/store/blobs/store-id.ts openStoreId': 107,
   'src/sync/meter.ts createMeter': 92,
   'src/web/rates/differential/differential.tsx Differential': 107,
   'src/web/rates/differential/position-form.tsx PositionForm': 148,

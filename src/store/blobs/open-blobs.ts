@@ -57,7 +57,7 @@ export async function openBlobStore(
     }
     return {
       ...{ blobs, lineage: storeId },
-      findFault: storeId.findFault,
+      findFault: () => storeId.findFault(),
       async check() {
         await bucket.check()
         await storeId.check()

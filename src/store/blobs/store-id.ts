@@ -28,72 +28,133 @@ export type StoreIdFiles = (name: string) => {
 /** Text of the file: `ID`, or `ID EPOCH GENERATION TIMELINE`, `-` for an unknown timeline. */
 export type StoreMark = { id: string; lineage?: LineageMark | undefined }
 
-export type StoreId = {
+/** Returns whether a store id is of a copy, which reads and stores documents and never removes a blob. */
+export function isCopyId(storeId: string | undefined): boolean {
+  return storeId?.startsWith(COPY_PREFIX) ?? false
+}
+
+type OwnLineage = Pick<Lineage, 'current' | 'raiseGeneration'>
+
+export function openStoreId(db: WriteDb, fileOf: StoreIdFiles, lineage?: OwnLineage): StoreId {
+  return new StoreId(db, fileOf, lineage)
+}
+
+export class StoreId {
+  readonly #db: WriteDb
+  readonly #fileOf: StoreIdFiles
+  readonly #lineage: OwnLineage | undefined
+  #verifiedId: string | undefined
+  #settledEpoch: string | undefined
+
+  constructor(db: WriteDb, fileOf: StoreIdFiles, lineage: OwnLineage | undefined) {
+    this.#db = db
+    this.#fileOf = fileOf
+    this.#lineage = lineage
+  }
+
   /**
    * Compares the ids; the first node of a new database creates them.
    * @throws AppError `failed` for a store with another id, or none
    */
-  check(): Promise<void>
+  check(): Promise<void> {
+    return atomically(this.#db, (trx) => this.#check(trx))
+  }
+
   /**
    * Returns the message that `check` would throw, and changes nothing; undefined: the ids match, or there is none yet.
    */
-  findFault(): Promise<string | undefined>
+  async findFault(): Promise<string | undefined> {
+    const id = await findStoreId(this.#db)
+    return id === undefined ? undefined : (await this.#validate(id))?.message
+  }
+
   /**
    * Called in a transaction that stores documents: the store may be unreachable now, or was so at the start. The store
    * records a renewal before the first document that follows it. So no later renewal gives the same ids, even if a
    * failover loses this one.
    * @throws AppError like `check`; `unavailable` for a former primary or a copy
    */
-  verify(trx: WriteDb): Promise<void>
+  async verify(trx: WriteDb): Promise<void> {
+    if (this.#verifiedId === undefined) await this.#check(trx)
+    else {
+      const fault = await this.#validate(this.#verifiedId)
+      if (fault) throw fault
+    }
+    if (this.#isSettled()) return
+    const message = await this.#settle(trx)
+    if (message !== undefined || !this.#isSettled()) throw new AppError('unavailable', message ?? CHANGED)
+  }
+
   /** Like `verify`, with what this process has last found in the store: for one whose requests take long. */
-  ensureVerified(trx: WriteDb): Promise<void>
+  async ensureVerified(trx: WriteDb): Promise<void> {
+    if (this.#verifiedId === undefined || !this.#isSettled()) await this.verify(trx)
+  }
+
   /**
    * Records a renewal of this database in the store. Returns why this database may not write: it is a former primary
    * or a copy. Undefined: it may, or the store has another id or none, which `check` reports.
    */
-  settleLineage(): Promise<string | undefined>
+  settleLineage(): Promise<string | undefined> {
+    return this.#settle(this.#db)
+  }
+
   /**
    * Records the change counters of the last poll in the store. Returns true if the record has higher ones, and leaves
    * it: the database went back, or the poll is older.
    */
-  findsEarlierCounters(): Promise<boolean>
+  async findsEarlierCounters(): Promise<boolean> {
+    const id = this.#verifiedId ?? (await findStoreId(this.#db))
+    const current = this.#lineage?.current()
+    if (id === undefined || !current) return false
+    const { epoch, counters } = current
+    const file = this.#fileOf(fileName(id) + COUNTERS_SUFFIX)
+    const [recordedEpoch, ...recorded] = (await file.read())?.trim().split(/\s+/) ?? []
+    if (recordedEpoch === epoch) {
+      if (counters.some((one, at) => one < Number(recorded[at] ?? 0))) return true
+      if (counters.every((one, at) => one === Number(recorded[at]))) return false
+    }
+    const text = [epoch, ...counters].join(' ')
+    await file.write(text).catch(() => {}) // a full store: the node goes on, and the record stays as it is
+    return false
+  }
+
   /** Returns the greatest generation that the store has recorded. */
-  findGeneration(): Promise<number>
+  async findGeneration(): Promise<number> {
+    return (await this.#readMark(await findStoreId(this.#db)))?.lineage?.generation ?? 0
+  }
+
   /** Records the lineage, whatever the store has recorded before. */
-  writeLineage(mark: LineageMark): Promise<void>
+  async writeLineage(mark: LineageMark): Promise<void> {
+    const id = await findStoreId(this.#db)
+    if (id !== undefined) await this.#writeMark({ id, lineage: mark })
+  }
+
   /** Gives a copy of the database a store id of its own, beside that of the original. A copy removes nothing. */
-  becomeCopy(mark: LineageMark): Promise<void>
-}
-
-/** Returns whether a store id is of a copy, which reads and stores documents and never removes a blob. */
-export function isCopyId(storeId: string | undefined): boolean {
-  return storeId?.startsWith(COPY_PREFIX) ?? false
-}
-
-export function openStoreId(
-  db: WriteDb,
-  fileOf: StoreIdFiles,
-  lineage?: Pick<Lineage, 'current' | 'raiseGeneration'>,
-): StoreId {
-  let verifiedId: string | undefined
-  let settledEpoch: string | undefined
-  const fileName = (id: string | undefined) => (isCopyId(id) ? `${STORE_ID_NAME}-${id}` : STORE_ID_NAME)
-  const fileOfId = (id: string | undefined) => fileOf(fileName(id))
-  const readMark = async (id?: string) => {
-    const text = await fileOfId(id).read()
-    return text === undefined ? undefined : parseStoreMark(text)
+  async becomeCopy(mark: LineageMark): Promise<void> {
+    const id = COPY_PREFIX + randomUUID()
+    await this.#writeMark({ id, lineage: mark })
+    await updateStoreId(this.#db, id)
   }
-  const writeMark = (mark: StoreMark) => fileOfId(mark.id).write(formatStoreMark(mark))
-  const make = async () => {
-    const other = await readMark()
-    if (other) throw belongsToOther(fileOf(STORE_ID_NAME).location, other.id)
-    const newId = randomUUID()
-    await writeMark({ id: newId })
-    return newId
+
+  async #check(trx: WriteDb) {
+    // Nodes that start at the same time wait for the end of this transaction, and then find the id.
+    const id = (await findStoreId(trx)) ?? (await ensureStoreId(trx, () => this.#createId()))
+    const fault = await this.#validate(id)
+    if (fault) throw fault
+    this.#verifiedId = id
   }
-  const validate = async (id: string) => {
-    const { location } = fileOfId(id)
-    const mark = await readMark(id)
+
+  async #createId() {
+    const other = await this.#readMark()
+    if (other) throw belongsToOther(this.#fileOf(STORE_ID_NAME).location, other.id)
+    const id = randomUUID()
+    await this.#writeMark({ id })
+    return id
+  }
+
+  async #validate(id: string) {
+    const { location } = this.#fileOf(fileName(id))
+    const mark = await this.#readMark(id)
     if (!mark) {
       const advice = `Is it mounted, and written right? If it is the right one, write ${id} there`
       return new AppError(
@@ -102,80 +163,45 @@ export function openStoreId(
       )
     }
     if (mark.id !== id) return belongsToOther(location, mark.id)
-    const order = compareLineage(mark.lineage, lineage?.current())
-    return order === 'later' ? laterError(location, mark.lineage, lineage?.current()) : undefined
+    const current = this.#lineage?.current()
+    const order = compareLineage(mark.lineage, current)
+    return order === 'later' ? laterError(location, mark.lineage, current) : undefined
   }
-  const check = async (trx: WriteDb) => {
-    // Nodes that start at the same time wait for the end of this transaction, and then find the id.
-    const id = (await findStoreId(trx)) ?? (await ensureStoreId(trx, make))
-    const fault = await validate(id)
-    if (fault) throw fault
-    verifiedId = id
-  }
-  const isSettled = () => settledEpoch === lineage?.current()?.epoch
-  const settleLineage = async (trx = db): Promise<string | undefined> => {
-    const id = verifiedId ?? (await findStoreId(trx))
-    const [mark, current] = [await readMark(id), lineage?.current()]
+
+  async #settle(trx: WriteDb): Promise<string | undefined> {
+    const id = this.#verifiedId ?? (await findStoreId(trx))
+    const [mark, current] = [await this.#readMark(id), this.#lineage?.current()]
     if (mark?.id !== id || !mark) {
-      settledEpoch = undefined // `check` and `verify` report the record
+      this.#settledEpoch = undefined // `check` and `verify` report the record
       return undefined
     }
     const order = compareLineage(mark.lineage, current)
     if (order === 'overtaken') {
-      await lineage?.raiseGeneration(mark.lineage?.generation ?? 0)
-      return settleLineage(trx)
+      await this.#lineage?.raiseGeneration(mark.lineage?.generation ?? 0)
+      return this.#settle(trx)
     }
-    if (order === 'earlier') await writeMark({ id: mark.id, lineage: current })
-    settledEpoch = order === 'later' ? undefined : current?.epoch
-    return order === 'later' ? laterError(fileOfId(id).location, mark.lineage, current).message : undefined
+    if (order === 'earlier') await this.#writeMark({ id: mark.id, lineage: current })
+    this.#settledEpoch = order === 'later' ? undefined : current?.epoch
+    const { location } = this.#fileOf(fileName(id))
+    return order === 'later' ? laterError(location, mark.lineage, current).message : undefined
   }
-  const verify = async (trx: WriteDb) => {
-    if (verifiedId === undefined) await check(trx)
-    else {
-      const fault = await validate(verifiedId)
-      if (fault) throw fault
-    }
-    if (isSettled()) return
-    const message = await settleLineage(trx)
-    if (message !== undefined || !isSettled()) throw new AppError('unavailable', message ?? CHANGED)
+
+  #isSettled() {
+    return this.#settledEpoch === this.#lineage?.current()?.epoch
   }
-  return {
-    check: () => atomically(db, check),
-    async findFault() {
-      const id = await findStoreId(db)
-      return id === undefined ? undefined : (await validate(id))?.message
-    },
-    verify,
-    async ensureVerified(trx) {
-      if (verifiedId === undefined || !isSettled()) await verify(trx)
-    },
-    settleLineage: () => settleLineage(),
-    async findsEarlierCounters() {
-      const id = verifiedId ?? (await findStoreId(db))
-      const current = lineage?.current()
-      if (id === undefined || !current) return false
-      const { epoch, counters } = current
-      const file = fileOf(fileName(id) + COUNTERS_SUFFIX)
-      const [recordedEpoch, ...recorded] = (await file.read())?.trim().split(/\s+/) ?? []
-      if (recordedEpoch === epoch) {
-        if (counters.some((one, at) => one < Number(recorded[at] ?? 0))) return true
-        if (counters.every((one, at) => one === Number(recorded[at]))) return false
-      }
-      const text = [epoch, ...counters].join(' ')
-      await file.write(text).catch(() => {}) // a full store: the node goes on, and the record stays as it is
-      return false
-    },
-    findGeneration: async () => (await readMark(await findStoreId(db)))?.lineage?.generation ?? 0,
-    async writeLineage(mark) {
-      const id = await findStoreId(db)
-      if (id !== undefined) await writeMark({ id, lineage: mark })
-    },
-    async becomeCopy(mark) {
-      const id = COPY_PREFIX + randomUUID()
-      await writeMark({ id, lineage: mark })
-      await updateStoreId(db, id)
-    },
+
+  async #readMark(id?: string) {
+    const text = await this.#fileOf(fileName(id)).read()
+    return text === undefined ? undefined : parseStoreMark(text)
   }
+
+  #writeMark(mark: StoreMark) {
+    return this.#fileOf(fileName(mark.id)).write(formatStoreMark(mark))
+  }
+}
+
+function fileName(id: string | undefined): string {
+  return isCopyId(id) ? `${STORE_ID_NAME}-${id}` : STORE_ID_NAME
 }
 
 /** Parses the text of the file. Words beyond the fourth are of a later version. */
