@@ -1,12 +1,11 @@
 // Commands for the administrator of a database that several nodes share.
 
-import { renewDatabase } from '../../../domain/operations/move/restored.ts'
+import { refuseNodes, renewDatabase } from '../../../domain/operations/move/restored.ts'
 import { planUpgrade, upgrade } from '../../../domain/operations/move/upgrade.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { openBlobStore } from '../../../store/blobs/open-blobs.ts'
 import { countOrphans, deleteLosses } from '../../../store/documents/orphans.ts'
 import { atomically } from '../../../store/engine.ts'
-import { refuseOpenConnections } from '../../../store/postgres/maintenance/open-connections.ts'
 import type { StorageConfig } from '../../../store/storage-config.ts'
 import { countNoun } from '../../../values/sizes.ts'
 import { command, printResult } from '../../command.ts'
@@ -39,7 +38,7 @@ export const databaseRestored = command({
   changesData: true,
   async run({ options, terminal, storage, withDatabase }) {
     const config = storage()
-    await refuseOpenConnections(requireDatabase(config))
+    await refuseNodes(requireDatabase(config))
     const isCopy = options.copy
     return withDatabase({ mustExist: true, anyServer: true }, async (db, { kind, clock }) => {
       using store = await openBlobStore(config, { kind, db, clock }) // without the lineage, which is earlier

@@ -9,11 +9,11 @@ import type {
   SharedRequest,
 } from '../../../domain/operations/doctor/examination.ts'
 import { acceptRates, type RepairResult, repair } from '../../../domain/operations/doctor/repair.ts'
+import { refuseNodes } from '../../../domain/operations/move/restored.ts'
 import { acceptDamagedPart } from '../../../domain/rates/rate-sums.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { openBlobStore } from '../../../store/blobs/open-blobs.ts'
 import { openEngine } from '../../../store/open-engine.ts'
-import { refuseOpenConnections } from '../../../store/postgres/maintenance/open-connections.ts'
 import { readServerSettings } from '../../../store/server-address.ts'
 import type { StorageConfig } from '../../../store/storage-config.ts'
 import { sizeText } from '../../../values/sizes.ts'
@@ -64,7 +64,7 @@ export const doctor = command({
     if (seriesId !== undefined && part !== undefined) {
       if (config.database === undefined) await acceptRates(dataDir, seriesId, part)
       else {
-        await refuseOpenConnections(config.database)
+        await refuseNodes(config.database)
         const open = { mustExist: true, anyServer: true }
         await withDatabase(open, (db, { clock }) => acceptDamagedPart(db, { seriesId, part, now: clock() }))
       }

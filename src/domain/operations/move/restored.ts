@@ -11,6 +11,7 @@ import {
 } from '../../../store/documents/blob-rows.ts'
 import { insertLostBlobs, type LostBlob } from '../../../store/documents/lost-blobs.ts'
 import { atomically } from '../../../store/engine.ts'
+import { refuseOpenConnections } from '../../../store/postgres/maintenance/open-connections.ts'
 import { type RenewedDatabase, renewRestored } from '../../../store/postgres/maintenance/restored.ts'
 import type { WriteDb } from '../../../store/tables.ts'
 import type { Clock } from '../../../values/dates.ts'
@@ -36,7 +37,10 @@ export type RestoredRequest = {
   progress?: (done: number) => void
 }
 
-/** Renews a restored database, which no node uses (`refuseOpenConnections`). @throws AppError like `renewRestored` */
+/** Checks that no node runs, before this process opens the database. @throws AppError like `refuseOpenConnections` */
+export const refuseNodes = refuseOpenConnections
+
+/** Renews a restored database, which no node uses (`refuseNodes`). @throws AppError like `renewRestored` */
 export async function renewDatabase(request: RestoredRequest): Promise<RestoredDatabase> {
   const { db, blobs, lineage, isCopy = false, clock, progress } = request
   const generation = isCopy ? 0 : ((await lineage?.findGeneration()) ?? 0)
