@@ -49,12 +49,13 @@ function sumRevisions(rows: readonly SummedRevision[]): Sum {
 
 /** Selects the sums of these series, without series that an older program has written since. */
 export async function selectCurrentSums(db: ReadDb, ids: readonly number[]): Promise<Map<number, PartSums>> {
-  const bySeries = new Map(ids.map((id) => [id, new Map<string, Sum>()]))
-  for (const id of await selectOutdatedSeries(db, ids)) bySeries.delete(id)
+  const outdated = new Set(await selectOutdatedSeries(db, ids))
+  const bySeries = new Map<number, Map<string, Sum>>()
   const query = db.selectFrom('rate_sums').selectAll()
   for (const row of await query.where('series_id', 'in', [...ids]).execute()) {
+    if (outdated.has(row.series_id)) continue
     const sum = { count: row.row_count, first: row.first_sum, second: row.second_sum }
-    bySeries.get(row.series_id)?.set(row.part, sum)
+    bySeries.getOrInsertComputed(row.series_id, () => new Map()).set(row.part, sum)
   }
   return bySeries
 }
@@ -93,7 +94,8 @@ export async function selectOutdatedSeries(db: ReadDb, ids?: readonly number[]):
 /** Lists the parts of a series whose sums differ from their rows, inside one snapshot or transaction. */
 export async function listDamagedParts(db: ReadDb, seriesId: number): Promise<string[]> {
   const sums = (await selectCurrentSums(db, [seriesId])).get(seriesId)
-  return sums ? differentParts(sums, await computeSums(db, seriesId)) : []
+  if (!sums && (await selectOutdatedSeries(db, [seriesId])).length > 0) return []
+  return differentParts(sums ?? new Map(), await computeSums(db, seriesId))
 }
 
 /** Adds sums to the stored ones, as of a data revision. */
