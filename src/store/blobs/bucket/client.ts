@@ -69,78 +69,23 @@ const SOCKETS = 1024
 
 export function createBucketClient({
   bucket,
-  pathStyle,
   timeoutMs = TIMEOUT_MS,
   ...options
 }: BucketOptions): BucketClient {
-  const agent = { keepAlive: true, maxSockets: SOCKETS }
-  const config: S3ClientConfig = {
-    ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
-    forcePathStyle: pathStyle ?? false,
-    // The hash of each payload is part of its signature. Few stores other than AWS support trailing checksums, the
-    // default.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-    retryMode: 'standard',
-    maxAttempts: ATTEMPTS,
-    requestHandler: {
-      connectionTimeout: CONNECT_MS,
-      requestTimeout: timeoutMs, // up to the head of the answer
-      throwOnRequestTimeout: true,
-      socketTimeout: 0, // a client may read as slowly as it likes
-      httpAgent: agent,
-      httpsAgent: agent,
-    },
-  }
-  const s3 = new S3Client(config)
-  limitSilence(s3, timeoutMs)
+  const s3 = openS3(options, timeoutMs)
   const target = (Key: string) => ({ Bucket: bucket, Key })
-  const unlessMissing = <T>(answer: Promise<T>) =>
-    answer.catch((error: unknown) => {
-      if (isMissingObject(error)) return undefined
-      throw bucketError(error)
-    })
-  const mapped = <T>(answer: Promise<T>) =>
-    answer.catch((error: unknown) => {
-      throw bucketError(error)
-    })
-
-  // The answer to HEAD has no body, so a missing object is like a missing bucket. The error of GET differs.
-  const confirmMissing = async (key: string) => {
-    const object = await unlessMissing(s3.send(new GetObjectCommand({ ...target(key), Range: 'bytes=0-0' })))
-    if (object) throw bucketError(new Error('an object that is there and not there'))
-    return undefined
-  }
-
-  async function* list(prefix: string) {
-    let token: string | undefined
-    do {
-      const input = { Bucket: bucket, Prefix: prefix, ContinuationToken: token }
-      const page: ListObjectsV2CommandOutput = await mapped(s3.send(new ListObjectsV2Command(input)))
-      for (const { Key } of page.Contents ?? []) if (Key !== undefined) yield Key
-      token = page.IsTruncated ? page.NextContinuationToken : undefined
-    } while (token !== undefined)
-  }
-
-  async function* listUploads(prefix: string) {
-    let after: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } | undefined = {}
-    while (after) {
-      const input = { Bucket: bucket, Prefix: prefix, ...after }
-      const page: ListMultipartUploadsCommandOutput = await mapped(
-        s3.send(new ListMultipartUploadsCommand(input)),
-      )
-      for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
-        if (Key && UploadId && Initiated) yield { key: Key, upload: UploadId, initiated: Initiated }
-      }
-      const { NextKeyMarker: KeyMarker, NextUploadIdMarker: UploadIdMarker } = page
-      after = page.IsTruncated ? { KeyMarker, UploadIdMarker } : undefined
-    }
-  }
 
   const get = async (key: string, { start, end }: ByteRange) => {
     const input = { ...target(key), Range: `bytes=${start}-${end}` }
-    const object = await unlessMissing(s3.send(new GetObjectCommand(input)))
+    const object = await unlessAbsent(s3.send(new GetObjectCommand(input)))
     return object && (object.Body as Readable)
+  }
+
+  // The answer to HEAD has no body, so a missing object is like a missing bucket. The error of GET differs.
+  const confirmMissing = async (key: string) => {
+    const body = await get(key, { start: 0, end: 0 })
+    if (body) throw bucketError(new Error('an object that is there and not there'))
+    return undefined
   }
 
   return {
@@ -164,10 +109,10 @@ export function createBucketClient({
       await mapped(s3.send(new CompleteMultipartUploadCommand(input)))
     },
     async abort(key, upload) {
-      await unlessMissing(s3.send(new AbortMultipartUploadCommand({ ...target(key), UploadId: upload })))
+      await unlessAbsent(s3.send(new AbortMultipartUploadCommand({ ...target(key), UploadId: upload })))
     },
     async head(key) {
-      const head = await unlessMissing(s3.send(new HeadObjectCommand(target(key))))
+      const head = await unlessAbsent(s3.send(new HeadObjectCommand(target(key))))
       if (!head) return confirmMissing(key)
       const { ContentLength: size, LastModified: modified } = head
       if (size === undefined || !modified) throw bucketError(new Error('an object without size or time'))
@@ -181,11 +126,61 @@ export function createBucketClient({
     async remove(key) {
       await mapped(s3.send(new DeleteObjectCommand(target(key))))
     },
-    list,
-    listUploads,
+    list: (prefix) => listObjects(s3, bucket, prefix),
+    listUploads: (prefix) => listUploads(s3, bucket, prefix),
     timeoutMs,
     close: () => s3.destroy(),
   }
+}
+
+async function* listObjects(s3: S3Client, bucket: string, prefix: string) {
+  let token: string | undefined
+  do {
+    const input = { Bucket: bucket, Prefix: prefix, ContinuationToken: token }
+    const page: ListObjectsV2CommandOutput = await mapped(s3.send(new ListObjectsV2Command(input)))
+    for (const { Key } of page.Contents ?? []) if (Key !== undefined) yield Key
+    token = page.IsTruncated ? page.NextContinuationToken : undefined
+  } while (token !== undefined)
+}
+
+async function* listUploads(s3: S3Client, bucket: string, prefix: string) {
+  let after: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } | undefined = {}
+  while (after) {
+    const input = { Bucket: bucket, Prefix: prefix, ...after }
+    const page: ListMultipartUploadsCommandOutput = await mapped(
+      s3.send(new ListMultipartUploadsCommand(input)),
+    )
+    for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
+      if (Key && UploadId && Initiated) yield { key: Key, upload: UploadId, initiated: Initiated }
+    }
+    const { NextKeyMarker: KeyMarker, NextUploadIdMarker: UploadIdMarker } = page
+    after = page.IsTruncated ? { KeyMarker, UploadIdMarker } : undefined
+  }
+}
+
+function openS3({ pathStyle, ...options }: Omit<BucketOptions, 'bucket'>, timeoutMs: number): S3Client {
+  const agent = { keepAlive: true, maxSockets: SOCKETS }
+  const config: S3ClientConfig = {
+    ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
+    forcePathStyle: pathStyle ?? false,
+    // The hash of each payload is part of its signature. Few stores other than AWS support trailing checksums, the
+    // default.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    retryMode: 'standard',
+    maxAttempts: ATTEMPTS,
+    requestHandler: {
+      connectionTimeout: CONNECT_MS,
+      requestTimeout: timeoutMs, // up to the head of the answer
+      throwOnRequestTimeout: true,
+      socketTimeout: 0, // a client may read as slowly as it likes
+      httpAgent: agent,
+      httpsAgent: agent,
+    },
+  }
+  const s3 = new S3Client(config)
+  limitSilence(s3, timeoutMs)
+  return s3
 }
 
 /**
@@ -205,4 +200,17 @@ function limitSilence({ middlewareStack }: S3Client, timeoutMs: number): void {
       },
     { step: 'deserialize', priority: 'low', name: 'limitSilence' }, // the last step before the request
   )
+}
+
+function mapped<T>(answer: Promise<T>): Promise<T> {
+  return answer.catch((error: unknown) => {
+    throw bucketError(error)
+  })
+}
+
+function unlessAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
+  return answer.catch((error: unknown) => {
+    if (isMissingObject(error)) return undefined
+    throw bucketError(error)
+  })
 }
