@@ -68,8 +68,6 @@ export async function openBlobFolder(
   await flush(dir, fs)
   await flush(dirname(dir), fs)
 
-  const finalPath = (sha256: string): string => blobPath(dir, sha256)
-
   const createWriter = async (path: string): Promise<BlobWriter> => {
     try {
       const file = await fs.open(path, 'wx', 0o600)
@@ -78,58 +76,6 @@ export async function openBlobFolder(
       onFailure?.(error)
       throw storageError(error)
     }
-  }
-
-  async function* list() {
-    for (const outer of await listNames(fs, dir, TWO_DIGITS)) {
-      for (const inner of await listNames(fs, join(dir, outer), TWO_DIGITS)) {
-        for (const sha256 of await listNames(fs, join(dir, outer, inner), SHA256)) {
-          if (sha256.startsWith(outer + inner)) yield sha256
-        }
-      }
-    }
-  }
-
-  const remove = async (sha256: string) => {
-    const isRemoved = await unlessMissing(fs.unlink(finalPath(sha256)).then(() => true))
-    return isRemoved === true
-  }
-
-  // A deletion unlinks inside a transaction, and SQLite runs one at a time: a file that exists now stays. So on one
-  // machine a synchronous check of each name is enough.
-  const allExist = async (blobs: readonly UploadedBlob[]) => {
-    if (!storeId) return blobs.every(({ sha256 }) => existsSync(finalPath(sha256)))
-    let missing = 0
-    await inParallel(blobs, CALLS_AT_ONCE, async ({ sha256 }) => {
-      const file = await unlessMissing(fs.open(finalPath(sha256), 'r'))
-      await file?.close()
-      if (!file) missing += 1
-    })
-    return missing === 0
-  }
-
-  // PostgreSQL ends a transaction that is idle for seconds, and checks over a network take time. So inserts of rows and
-  // checks of files alternate.
-  const addReferences = async (trx: WriteDb, blobs: Iterable<UploadedBlob>) => {
-    await storeId?.verify(trx).catch((cause: unknown) => {
-      // The mount went away: the new files are on this machine's own disk.
-      throw new AppError('unavailable', 'The folder of documents is not there: try again later', { cause })
-    })
-    const at = clock().toISOString()
-    const ordered = storeId ? [...blobs].sort((one, other) => (one.sha256 < other.sha256 ? -1 : 1)) : blobs
-    let isWhole = true
-    for (const some of splitBatches(ordered, ROWS_AT_ONCE)) {
-      await insertReferences(trx, some, at)
-      isWhole = (await allExist(some)) && isWhole
-    }
-    return isWhole
-  }
-
-  const readModifiedTime = async (path: string) => (await unlessMissing(fs.stat(path)))?.mtime
-
-  const isOlder = async (path: string, before: Date) => {
-    const modifiedTime = await readModifiedTime(path)
-    return modifiedTime !== undefined && modifiedTime < before
   }
 
   const blobs: BlobFolder = {
@@ -154,32 +100,92 @@ export async function openBlobFolder(
     },
     ...createBlobReader(dir, fs),
     keepsRemoved: storeId !== undefined,
-    addReferences,
-    list,
-    findModifiedTime: (sha256) => readModifiedTime(finalPath(sha256)),
+    addReferences: (trx, added) => addReferences(trx, added, { dir, fs, clock, storeId }),
+    list: () => listBlobs(fs, dir),
+    findModifiedTime: (sha256) => readModifiedTime(fs, blobPath(dir, sha256)),
     async inspect(sha256) {
-      const stats = await unlessMissing(fs.stat(finalPath(sha256)))
+      const stats = await unlessMissing(fs.stat(blobPath(dir, sha256)))
       return stats && { sha256, size: stats.size }
     },
-    remove,
+    remove: async (sha256) => removeFile(fs, blobPath(dir, sha256)),
     removeFree(db, work) {
       const at = clock().toISOString()
       const moveDay = work.moveDay ?? (isHeld(dir) && !storeId ? (at.slice(0, 10) as IsoDate) : undefined)
       return removeFiles(db, blobs, { ...work, at, moveDay })
     },
-    async removeUnfinished(before) {
-      let count = 0
-      for (const name of await listNames(fs, temporary, /./)) {
-        const path = join(temporary, name)
-        if (before && !(await isOlder(path, before))) continue
-        if (await unlessMissing(fs.unlink(path).then(() => true))) count += 1
-      }
-      return count
-    },
+    removeUnfinished: (before) => removeUnfinished(fs, temporary, before),
     freeBytes: () => freeBytes(dir),
     ...(!storeId && { removedFolder: removedFolder(dir, fs) }),
   }
   return blobs
+}
+
+type ReferenceOptions = { dir: string; fs: BlobFs; clock: Clock; storeId: FolderOptions['storeId'] }
+
+// PostgreSQL ends a transaction that is idle for seconds, and checks over a network take time. So inserts of rows and
+// checks of files alternate.
+async function addReferences(
+  trx: WriteDb,
+  blobs: Iterable<UploadedBlob>,
+  { dir, fs, clock, storeId }: ReferenceOptions,
+): Promise<boolean> {
+  await storeId?.verify(trx).catch((cause: unknown) => {
+    // The mount went away: the new files are on this machine's own disk.
+    throw new AppError('unavailable', 'The folder of documents is not there: try again later', { cause })
+  })
+  const at = clock().toISOString()
+  const ordered = storeId ? [...blobs].sort((one, other) => (one.sha256 < other.sha256 ? -1 : 1)) : blobs
+  let isWhole = true
+  for (const some of splitBatches(ordered, ROWS_AT_ONCE)) {
+    await insertReferences(trx, some, at)
+    // A deletion unlinks inside a transaction, and SQLite runs one at a time: a file that exists now stays. So on one
+    // machine a synchronous check of each name is enough.
+    const allExist = storeId
+      ? await canOpenAll(fs, dir, some)
+      : some.every(({ sha256 }) => existsSync(blobPath(dir, sha256)))
+    isWhole = allExist && isWhole
+  }
+  return isWhole
+}
+
+async function canOpenAll(fs: BlobFs, dir: string, blobs: readonly UploadedBlob[]): Promise<boolean> {
+  let isWhole = true
+  await inParallel(blobs, CALLS_AT_ONCE, async ({ sha256 }) => {
+    const file = await unlessMissing(fs.open(blobPath(dir, sha256), 'r'))
+    await file?.close()
+    if (!file) isWhole = false
+  })
+  return isWhole
+}
+
+async function* listBlobs(fs: BlobFs, dir: string): AsyncGenerator<string> {
+  for (const outer of await listNames(fs, dir, TWO_DIGITS)) {
+    for (const inner of await listNames(fs, join(dir, outer), TWO_DIGITS)) {
+      for (const sha256 of await listNames(fs, join(dir, outer, inner), SHA256)) {
+        if (sha256.startsWith(outer + inner)) yield sha256
+      }
+    }
+  }
+}
+
+async function readModifiedTime(fs: BlobFs, path: string): Promise<Date | undefined> {
+  return (await unlessMissing(fs.stat(path)))?.mtime
+}
+
+/** Returns whether the file existed. */
+async function removeFile(fs: BlobFs, path: string): Promise<boolean> {
+  return (await unlessMissing(fs.unlink(path).then(() => true))) === true
+}
+
+async function removeUnfinished(fs: BlobFs, temporary: string, before: Date | undefined): Promise<number> {
+  let count = 0
+  for (const name of await listNames(fs, temporary, /./)) {
+    const path = join(temporary, name)
+    const modifiedTime = before && (await readModifiedTime(fs, path))
+    const isOld = !before || (modifiedTime !== undefined && modifiedTime < before)
+    if (isOld && (await removeFile(fs, path))) count += 1
+  }
+  return count
 }
 
 function isHeld(dir: string): boolean {
