@@ -148,7 +148,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'src/http/status/health.ts healthEndpoints': 93,
   'src/http/status/metrics.ts createMetrics': 111,
   'src/http/web/page-api.ts pageApi': 91,
-  'src/store/blobs/bucket/bucket.ts openBucket': 86,
   'src/sync/meter.ts createMeter': 92,
   'src/web/rates/differential/differential.tsx Differential': 107,
   'src/web/rates/differential/position-form.tsx PositionForm': 148,

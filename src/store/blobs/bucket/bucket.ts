@@ -7,15 +7,16 @@ import { AppError } from '../../../runtime/errors.ts'
 import { createSemaphore } from '../../../runtime/semaphore.ts'
 import type { Clock } from '../../../values/dates.ts'
 import { splitBatches } from '../../batches.ts'
+import type { UploadedBlob } from '../../documents/blob-info.ts'
 import { findObject, insertReferences, ROWS_AT_ONCE } from '../../documents/blob-rows.ts'
 import type { BucketConfig } from '../../storage-config.ts'
-import type { ReadDb } from '../../tables.ts'
+import type { ReadDb, WriteDb } from '../../tables.ts'
 import { createBlobBatch } from '../batch.ts'
 import type { Blobs } from '../blobs.ts'
 import { removeObjects } from '../removal.ts'
 import type { StoreIdFiles } from '../store-id.ts'
 import { startError } from './bucket-errors.ts'
-import type { BucketOptions } from './client.ts'
+import type { BucketClient, BucketOptions } from './client.ts'
 import { createBucketReader, objectChunks } from './reader.ts'
 import { createObjectWriter, type PartPool } from './writer.ts'
 
@@ -57,17 +58,7 @@ export async function openBucket({ prefix, clock, ...options }: BucketSettings, 
   const objects: Bucket = {
     ...createBucketReader(client, (sha256) => findObject(db, sha256)),
     keepsRemoved: true,
-    async addReferences(trx, blobs) {
-      const added = [...blobs]
-      const tooOld = new Date(clock().getTime() - LATEST_MS).toISOString()
-      if (added.some(({ startedAt = '' }) => startedAt < tooOld)) {
-        throw new AppError('unavailable', 'The upload took more than 12 hours: send it again')
-      }
-      added.sort((one, other) => (one.sha256 < other.sha256 ? -1 : 1))
-      const at = clock().toISOString()
-      for (const some of splitBatches(added, ROWS_AT_ONCE)) await insertReferences(trx, some, at)
-      return true
-    },
+    addReferences: (trx, blobs) => addReferences(trx, [...blobs], clock()),
     beginBatch(memory) {
       const startedAt = clock().toISOString()
       const path = `${root}${startedAt.slice(0, 10).replaceAll('-', '/')}/${randomUUID()}`
@@ -104,16 +95,7 @@ export async function openBucket({ prefix, clock, ...options }: BucketSettings, 
       }
       return count
     },
-    async check() {
-      const key = `${root}probe-${randomUUID()}`
-      try {
-        await client.list(root).next()
-        await client.put(key, Buffer.from('cambista asks whether it may write here'))
-        await client.remove(key)
-      } catch (error) {
-        throw startError(error, options.bucket)
-      }
-    },
+    check: () => checkBucket(client, root, options.bucket),
     storeIds: (name) => ({
       location: `object ${root}${name}`,
       async read() {
@@ -125,4 +107,25 @@ export async function openBucket({ prefix, clock, ...options }: BucketSettings, 
     close: client.close,
   }
   return objects
+}
+
+async function addReferences(trx: WriteDb, blobs: UploadedBlob[], now: Date): Promise<boolean> {
+  const tooOld = new Date(now.getTime() - LATEST_MS).toISOString()
+  if (blobs.some(({ startedAt = '' }) => startedAt < tooOld)) {
+    throw new AppError('unavailable', 'The upload took more than 12 hours: send it again')
+  }
+  blobs.sort((one, other) => (one.sha256 < other.sha256 ? -1 : 1))
+  for (const some of splitBatches(blobs, ROWS_AT_ONCE)) await insertReferences(trx, some, now.toISOString())
+  return true
+}
+
+async function checkBucket(client: BucketClient, root: string, bucket: string): Promise<void> {
+  const key = `${root}probe-${randomUUID()}`
+  try {
+    await client.list(root).next()
+    await client.put(key, Buffer.from('cambista asks whether it may write here'))
+    await client.remove(key)
+  } catch (error) {
+    throw startError(error, bucket)
+  }
 }
