@@ -17,7 +17,7 @@ const chunks = await bundleProgram()
 const mailReader = await bundleMailReader()
 const [first, ...later] = chunks
 /** Size of the first chunk when it was last measured. A megabyte more makes a start 20 ms longer. */
-const MEASURED = { bytes: 1_369_182, on: '2026-11-28' }
+const MEASURED = { bytes: 1_437_306, on: '2026-11-30' }
 const TOLERANCE = 1.05
 
 test('the first chunk is at most 5 % larger than when it was measured', () => {
