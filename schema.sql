@@ -158,7 +158,7 @@ CREATE TABLE coverage (
   CHECK (covered_from <= covered_to)
 ) STRICT, WITHOUT ROWID;
 
--- The record: changes of coverage and catalogue, read backwards from the present (decisions 2.22). Instants are
+-- The record: changes of coverage and catalogue, read backwards from the present (decisions#as-of). Instants are
 -- those of rates.stored_at. No row is ever removed.
 
 -- Days added to the answered days of `coverage`, or removed from them. Series with the same change share one

@@ -1,4 +1,4 @@
-// Checks references of comments and documents: each numbered rule has an entry, each path a file.
+// Checks references of comments and documents: each decision and each rule has an entry, each path a file.
 
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -16,23 +16,32 @@ const DOCUMENTS = [
   '.github/SECURITY.md',
 ]
 const NUMBER = String.raw`\d+(?:\.\d+)?`
+const ANCHOR = '#[a-z0-9]+(?:-[a-z0-9]+)*'
 const REFERENCE = new RegExp(
-  String.raw`\b(decisions|upstream) (${NUMBER}(?:(?:, | and | to )${NUMBER})*)`,
+  String.raw`\b(?:(decisions) ?(${ANCHOR}(?:(?:, | and )${ANCHOR})*)|(upstream) (${NUMBER}(?:(?:, | and | to )${NUMBER})*))`,
   'g',
 )
 
 type Book = keyof typeof BOOKS
-type Reference = { path: string; book: Book; number: string }
+type Reference = { path: string; book: Book; entry: string }
 
-test('each rule number in a comment has an entry', () => {
+test('each decision and each rule that a comment cites has an entry', () => {
   const references = [...listSources('src'), ...listSources('test'), 'schema.sql', 'build.mjs'].flatMap(
     (path) => findReferences(path, readFileSync(join(ROOT, path), 'utf8')),
   )
   assert.ok(references.length > 100, 'the references are not found any more')
   const entries = { decisions: listEntries('decisions'), upstream: listEntries('upstream') }
   assert.deepEqual(
-    references.filter(({ book, number }) => !entries[book].has(number)),
+    references.filter(({ book, entry }) => !entries[book].has(entry)),
     [],
+  )
+  const texts = [...listSources('src'), ...listSources('test')].map((path) =>
+    readFileSync(join(ROOT, path), 'utf8'),
+  )
+  assert.deepEqual(
+    texts.flatMap((text) => text.match(/\bdecisions \d+\.\d+/g) ?? []),
+    [],
+    'a decision is cited by its anchor',
   )
 })
 
@@ -66,18 +75,19 @@ test('the table of caches in src/README.md has each LRU cache, each list of stat
 })
 
 test('findReferences parses lists, ranges and references over two lines', () => {
-  const text = `// It is so (decisions 1.4 to 1.6, 2.10 and 3.7), as the bank
+  const text = `// It is so (decisions#paths, #sync-runs and #as-of), as the bank
 // has it (upstream
-// 4). A dozen decisions 12 lines below.`
-  const references = findReferences('a.ts', text).map(({ book, number }) => `${book} ${number}`)
+// 4, 6 and 2.1 to 2.3). A dozen decisions 12 lines below.`
+  const references = findReferences('a.ts', text).map(({ book, entry }) => `${book} ${entry}`)
   assert.deepEqual(references, [
-    'decisions 1.4',
-    'decisions 1.5',
-    'decisions 1.6',
-    'decisions 2.10',
-    'decisions 3.7',
+    'decisions #paths',
+    'decisions #sync-runs',
+    'decisions #as-of',
     'upstream 4',
-    'decisions 12',
+    'upstream 6',
+    'upstream 2.1',
+    'upstream 2.2',
+    'upstream 2.3',
   ])
 })
 
@@ -134,8 +144,10 @@ function listSources(folder: string): string[] {
 
 function findReferences(path: string, text: string): Reference[] {
   const oneLine = text.replace(/\s*\n\s*(?:\/\/|\*|--)?\s*/g, ' ')
-  return [...oneLine.matchAll(REFERENCE)].flatMap(([, book, list = '']) =>
-    expandList(list).map((number) => ({ path, book: book as Book, number })),
+  return [...oneLine.matchAll(REFERENCE)].flatMap(([, decisions, anchors = '', , numbers = '']) =>
+    decisions === undefined
+      ? expandList(numbers).map((entry) => ({ path, book: 'upstream' as Book, entry }))
+      : anchors.split(/, | and /).map((entry) => ({ path, book: 'decisions' as Book, entry })),
   )
 }
 
@@ -150,10 +162,14 @@ function expandList(list: string): string[] {
   })
 }
 
-/** Returns the numbers of the headings of a book: `## 2. Rates` and `### 2.6 Holes`. */
+/** Returns the anchors of the decisions, `#jumps`, or the numbers of the headings of a book. */
 function listEntries(book: Book): Set<string> {
   const text = readFileSync(join(ROOT, BOOKS[book]), 'utf8')
-  return new Set(
-    [...text.matchAll(new RegExp(`^#+ (${NUMBER})\\.? `, 'gm'))].map(([, number = '']) => number),
-  )
+  const entry =
+    book === 'decisions'
+      ? new RegExp(`^(?:##.*|\\*\\*.*\\*\\*) \`(${ANCHOR})\``, 'gm')
+      : new RegExp(`^#+ (${NUMBER})\\.? `, 'gm')
+  const entries = [...text.matchAll(entry)].map(([, name = '']) => name)
+  assert.equal(new Set(entries).size, entries.length, `an entry of ${book} is there twice`)
+  return new Set(entries)
 }

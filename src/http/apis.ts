@@ -174,7 +174,7 @@ export function createApis(
   return { apis, probes, late, shapes: shapes ? [shapes] : [], readMetrics }
 }
 
-/** Database functions for the tools of agents (decisions 6.1). */
+/** Database functions for the tools of agents (decisions#mcp). */
 function documentWork({
   reads,
   blobs,

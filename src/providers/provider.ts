@@ -217,7 +217,7 @@ export type IndicatorConnection = {
   readonly sourceDay: IsoDate | undefined
 }
 
-/** Series of a source that are no rates, each by its code (decisions 2.25). */
+/** Series of a source that are no rates, each by its code (decisions#indicators). */
 export type IndicatorSource = {
   /** Returns the indicators with a key, and counter rates. */
   named(): KnownIndicator[]

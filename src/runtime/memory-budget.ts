@@ -1,4 +1,4 @@
-// Memory limits for each request and for all together (decisions 3.3). Buffers are allocated here, so the count is
+// Memory limits for each request and for all together (decisions#document). Buffers are allocated here, so the count is
 // exact. A freed buffer returns to the system at once, without the garbage collector.
 
 import { AppError } from './errors.ts'

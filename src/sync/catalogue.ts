@@ -12,8 +12,8 @@ import { catalogueEntry } from './state.ts'
 
 /**
  * Inserts missing providers, and missing series under the next free ids. Ids follow the order of the catalogue, so that
- * order never changes (decisions 2.2). A sync inserts the series whose codes come from an answer. An optional provider is
- * inserted by `enableProvider` alone; later series of one that is stored are inserted here.
+ * order never changes (decisions#series). A sync inserts the series whose codes come from an answer. An optional
+ * provider is inserted by `enableProvider` alone; later series of one that is stored are inserted here.
  */
 export async function ensureCatalogue(
   db: WriteDb,

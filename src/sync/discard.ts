@@ -1,5 +1,5 @@
 // Removes stored values and covered days of the future, which no source can have published. Both are recorded, so
-// that an older `as_of` answers as before (decisions 2.22).
+// that an older `as_of` answers as before (decisions#as-of).
 
 import { atomically } from '../store/engine.ts'
 import { raiseRevision } from '../store/meta.ts'

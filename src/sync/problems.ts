@@ -1,4 +1,4 @@
-// Problems of a run: messages for the operator, each once, and the same as codes for the page (decisions 2.17).
+// Problems of a run: messages for the operator, each once, and the same as codes for the page (decisions#status).
 
 import { FetchFailure } from '../providers/provider.ts'
 import { AppError, errorReason } from '../runtime/errors.ts'

@@ -1,5 +1,5 @@
-// Events of a sync for hooks: the days that its run completed, the values that it corrected, and its failure. Events are
-// queued in the transaction that closes the row of the run (decisions 5.1).
+// Events of a sync for hooks: the days that its run completed, the values that it corrected, and its failure. Events
+// are queued in the transaction that closes the row of the run (decisions#messages).
 
 import { hasHook, queueEvent } from '../domain/hooks/queued-events.ts'
 import { isBenchmark } from '../domain/rates/freshness.ts'

@@ -1,4 +1,4 @@
-// Replaces rounded values by exact ones once a source does not round (decisions 2.6). Windows are read from the
+// Replaces rounded values by exact ones once a source does not round (decisions#rounded). Windows are read from the
 // newest to the oldest. Each has the lock of a sync, which is released in between so that other runs come first.
 // Coverage `exact` records requested days, so that none is requested twice.
 

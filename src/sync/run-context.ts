@@ -14,7 +14,7 @@ import { createProblems, type Problem, type Problems } from './problems.ts'
 import type { AcceptedJump, RunContext, SyncProgress } from './state.ts'
 
 const MAX_MESSAGE = 2000
-/** Limit of requests around unsynchronized days, for a run without a waiting person (decisions 2.6). */
+/** Limit of requests around unsynchronized days, for a run without a waiting person (decisions#mirror). */
 export const EXTRA_REQUESTS = 40
 
 /** Totals of a run that starts now. */
@@ -69,7 +69,7 @@ export async function loadContext(
   }
 }
 
-/** Returns `ok` without problems, and `parcial` with problems and at least one answer (decisions 2.10). */
+/** Returns `ok` without problems, and `parcial` with problems and at least one answer (decisions#sync-runs). */
 export function runStatus({ problems, answers }: Pick<RunContext, 'problems' | 'answers'>): SyncStatus {
   return problems.size === 0 ? 'ok' : answers > 0 ? 'parcial' : 'error'
 }

@@ -120,7 +120,7 @@ export function retryReason(ends: readonly SyncResult[]): RetryReason | undefine
   return behind && { why: `${behind.due} is not there yet`, isSoon }
 }
 
-/** Days that the source has not synchronized do not appear within minutes (decisions 2.6). */
+/** Days that the source has not synchronized do not appear within minutes (decisions#mirror). */
 function isUrgent({ complete, cause }: SyncResult): boolean {
   return !complete && !lacksOnlyUnsynchronizedDays(cause)
 }

@@ -1,4 +1,4 @@
-// Decides whether a start of the program syncs at once, and otherwise the next attempt (decisions 2.15). A restart
+// Decides whether a start of the program syncs at once, and otherwise the next attempt (decisions#start). A restart
 // after a repair syncs at once. A program that crashes again and again does not overload the bank: the database
 // counts the starts that synced.
 

@@ -4,7 +4,7 @@
 export type IsoDate = string
 export type Clock = () => Date
 
-/** Earliest valid day (decisions 1.2). */
+/** Earliest valid day (decisions#instants). */
 export const EARLIEST_DAY: IsoDate = '1900-01-01'
 
 /** Latest valid day. */
@@ -13,14 +13,14 @@ export const LATEST_DAY: IsoDate = '2999-12-31'
 const DAY_MS = 86_400_000
 /** Time zone of the program's own days: of `on`, of keys and of nightly backups. */
 export const TIME_ZONE = 'America/Costa_Rica'
-const COSTA_RICA_OFFSET_MS = -6 * 3_600_000 // UTC-6 all year, no daylight saving (decisions 1.1)
+const COSTA_RICA_OFFSET_MS = -6 * 3_600_000 // UTC-6 all year, no daylight saving (decisions#today)
 const ISO_DATE = /^\d{4}-\d{2}-\d{2}$/
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 const INSTANT = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?Z$/
 const FROM_YEAR_0_MARCH = 719_468 // days from 0000-03-01 to 1970-01-01
 const ZERO = 48
 
-/** Returns true for a calendar day of the years 1900 to 2999, strictly `YYYY-MM-DD` (decisions 1.2). */
+/** Returns true for a calendar day of the years 1900 to 2999, strictly `YYYY-MM-DD` (decisions#instants). */
 export function isIsoDate(text: string): boolean {
   if (!ISO_DATE.test(text)) return false
   const { year, month, day } = splitDate(text)
@@ -29,7 +29,7 @@ export function isIsoDate(text: string): boolean {
   return day <= (MONTH_DAYS[month - 1] ?? 0) + leapDay
 }
 
-/** Normalizes an RFC 3339 instant in UTC (decisions 1.2) to milliseconds; undefined: another text. */
+/** Normalizes an RFC 3339 instant in UTC (decisions#instants) to milliseconds; undefined: another text. */
 export function utcInstant(text: string): string | undefined {
   const [, day = '', time = '', fraction = ''] = INSTANT.exec(text) ?? []
   if (!isIsoDate(day) || time > '23:59:59' || time.slice(3, 5) > '59' || time.slice(6) > '59')
@@ -87,7 +87,7 @@ export function addDays(date: IsoDate, days: number): IsoDate {
   return isoDate(dayNumber(date) + days)
 }
 
-/** Returns the current day in a time zone, by default of Costa Rica, independent of the machine's (decisions 1.1). */
+/** Returns the current day in a time zone, by default of Costa Rica, independent of the machine's (decisions#today). */
 export function currentDay(clock: Clock, timeZone = TIME_ZONE): IsoDate {
   if (timeZone !== TIME_ZONE) return wallClock(clock, timeZone).toPlainDate().toString()
   return isoDate(Math.floor((clock().getTime() + COSTA_RICA_OFFSET_MS) / DAY_MS))

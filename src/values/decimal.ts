@@ -1,5 +1,5 @@
-// Exact decimals. Rates and amounts are canonical strings (decisions 1.3); a Decimal exists only inside a calculation.
-// No value goes through a float.
+// Exact decimals. Rates and amounts are canonical strings (decisions#decimals); a Decimal exists only inside a
+// calculation. No value goes through a float.
 
 import { Decimal } from 'decimal.js'
 import { decimalPlaces, quotient, scaledText, toDecimal, unscaledValue } from './fraction.ts'

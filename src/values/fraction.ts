@@ -1,6 +1,6 @@
 // Exact fractions, for sums and quotients that are rounded at the end. No digit goes through a float.
 
-const DIGITS = 15 // digits of a computed rate (decisions 2.9)
+const DIGITS = 15 // digits of a computed rate (decisions#conversion)
 const BITS_TO_DIGITS = Math.log10(2)
 const LARGEST_BITS = 1000 // limit for an estimate by a float
 const SHORT = 15 // characters

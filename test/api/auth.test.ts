@@ -1,4 +1,4 @@
-// The key is checked before everything else on a known path (decisions 1.6).
+// The key is checked before everything else on a known path (decisions#key-first).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

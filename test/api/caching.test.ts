@@ -1,4 +1,4 @@
-// Validators: when a cached answer is still valid (decisions 2.14).
+// Validators: when a cached answer is still valid (decisions#caching).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,5 +1,5 @@
 // A key or token is valid as soon as its command has printed it. Wrong ones cannot load the database
-// (decisions 1.6).
+// (decisions#key-first).
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'

@@ -1,5 +1,5 @@
-// Commits of another process are visible in the running server within one second (decisions 2.14). The first two tests
-// turn the timer of the polls; test/engines/change-counters.test.ts does it for two nodes.
+// Commits of another process are visible in the running server within one second (decisions#caching). The first two
+// tests turn the timer of the polls; test/engines/change-counters.test.ts does it for two nodes.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// Every 422: which parameter, why, and the value sent (decisions 1.4, 1.5, 2.13).
+// Every 422: which parameter, why, and the value sent (decisions#paths, #unknown-names and #errors).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,5 @@
-// Rules of every path: errors, methods, HEAD, request ids, headers (decisions 1.4 to 1.7).
+// Rules of every path: errors, methods, HEAD, request ids, headers (decisions#paths, #unknown-names, #key-first and
+// #headers).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// An unknown parameter is rejected, with the name that was probably meant (decisions 1.5).
+// An unknown parameter is rejected, with the name that was probably meant (decisions#unknown-names).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

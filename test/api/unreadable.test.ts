@@ -1,5 +1,5 @@
-// Requests that are rejected below the framework have the error format of the API of their path (decisions
-// 1.8). Covers HTTP and TLS, and earlier requests on the connection.
+// Requests that are rejected below the framework have the error format of the API of their path
+// (decisions#early-rejections). Covers HTTP and TLS, and earlier requests on the connection.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -1,6 +1,6 @@
 // The past must never change: random histories of syncs, corrections, refinements, holes, switched series and
 // restores. After each step, `as_of` answers for random instants are compared with a model and with earlier answers
-// (decisions 2.22). To repeat a history with its story: CAMBISTA_SEED=17 node --test test/faults/as-of-model.test.ts.
+// (decisions#as-of). To repeat a history with its story: CAMBISTA_SEED=17 node --test test/faults/as-of-model.test.ts.
 // CAMBISTA_TORTURE=long has 200 and as many new ones.
 
 import { existsSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Claims against their invariants (decisions 3.16). 16 workers die, the server is killed, leases expire, the clock
+// Claims against their invariants (decisions#claims). 16 workers die, the server is killed, leases expire, the clock
 // jumps, and some documents kill each worker. To repeat a run: CAMBISTA_SEED=17 node --test
 // test/faults/claims-model.test.ts. CAMBISTA_TORTURE=long has ten thousand documents.
 

@@ -1,6 +1,6 @@
 // The history of any pair against exact fractions. The store has islands of days, holes in each series, rounded
 // values and currencies that begin late; requests are random. The expected answer is computed day by day from values
-// and covered days (decisions 2.6, 2.9, 2.18). CAMBISTA_SEED=17 node --test repeats a failure.
+// and covered days (decisions#day, #conversion and #points). CAMBISTA_SEED=17 node --test repeats a failure.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

@@ -1,5 +1,6 @@
 // Wrong rates must never be answered silently. Every kind of answer is compared with a model after each of a random
-// sequence of syncs (decisions 2.6 to 2.9). To repeat a sequence with its story: CAMBISTA_SEED=17 node --test
+// sequence of syncs (decisions#day, #tables, #history and #conversion). To repeat a sequence with its story:
+// CAMBISTA_SEED=17 node --test
 // --test-name-pattern="seed 17" test/faults/rates-model.test.ts. CAMBISTA_TORTURE=long tries a thousand.
 
 import { existsSync } from 'node:fs'

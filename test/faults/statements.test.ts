@@ -1,6 +1,6 @@
 // Statements beside a sync that corrects values, while the clock moves rarely. Each must match later, and name the
-// correction where the result is another one (decisions 2.24). CAMBISTA_SEED=17 node --test repeats a run as far as
-// timing allows it.
+// correction where the result is another one (decisions#statements). CAMBISTA_SEED=17 node --test repeats a run as far
+// as timing allows it.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'

@@ -1,4 +1,4 @@
-// The counted memory of an upload is its real memory (decisions 3.3), measured in a separate process.
+// The counted memory of an upload is its real memory (decisions#document), measured in a separate process.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

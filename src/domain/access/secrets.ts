@@ -7,7 +7,7 @@ import { crc32 } from 'node:zlib'
 /** `cbk_`: key of the rates API; `cbt_`: token of the documents API. */
 export type KeyPrefix = 'cbk_' | 'cbt_'
 
-/** Permissions of a token: a family of endpoints and a method or an action (decisions 3.7). */
+/** Permissions of a token: a family of endpoints and a method or an action (decisions#tokens). */
 export const ALLOWED = [
   'documents:POST',
   'agent:POST',

@@ -1,5 +1,5 @@
-// Lifetimes of the page's sessions (decisions 4.1). A session that ended has neither key nor token, so it opens nothing
-// on nodes of the previous version. Its row explains the end to its browser.
+// Lifetimes of the page's sessions (decisions#sessions). A session that ended has neither key nor token, so it opens
+// nothing on nodes of the previous version. Its row explains the end to its browser.
 
 import { selectApiKeys } from '../../store/access/api-keys.ts'
 import {

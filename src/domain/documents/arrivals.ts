@@ -1,4 +1,4 @@
-// Clients that wait for a document (decisions 3.14). The commit of an upload wakes the clients that wait for it, so
+// Clients that wait for a document (decisions#waiting). The commit of an upload wakes the clients that wait for it, so
 // waiting needs no queries. Nodes of a cluster poll for the uploads of the others.
 
 import { AppError } from '../../runtime/errors.ts'
@@ -49,7 +49,7 @@ type Waiter = Wait & {
 }
 
 const MAX_WAITERS = 256
-const MAX_WAITERS_PER_TOKEN = 64 // decisions 3.16
+const MAX_WAITERS_PER_TOKEN = 64 // decisions#claims
 
 export function createWaiters(): DocumentWaiters {
   const waiters = new Set<Waiter>()

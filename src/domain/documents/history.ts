@@ -1,5 +1,5 @@
 // History of a document. Its creation is in its row, and after its deletion in the event of the deletion. Everything
-// else is an event (decisions 1.9).
+// else is an event (decisions#actions).
 
 import { findDocument, isMailCreator } from '../../store/documents/documents.ts'
 import { type EventRow, selectEvents } from '../../store/documents/events.ts'

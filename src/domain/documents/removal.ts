@@ -1,6 +1,6 @@
 // Deletes documents for good. A transaction deletes the rows and drops their references to blobs. Then a data
 // directory removes each blob that no row names. After a crash in between the garbage collection removes the
-// blobs; a row never lacks its blob. The deletion is an event (decisions 1.9).
+// blobs; a row never lacks its blob. The deletion is an event (decisions#actions).
 
 import { errorReason } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'

@@ -1,5 +1,6 @@
-// Search of documents by name, states, days of arrival and facts of invoices (decisions 3.13). A request scans a limited
-// number of rows, and other requests run in between. Its answer has the last scanned row, so the client can continue.
+// Search of documents by name, states, days of arrival and facts of invoices (decisions#reading). A request scans a
+// limited number of rows, and other requests run in between. Its answer has the last scanned row, so the client can
+// continue.
 
 import { setImmediate } from 'node:timers/promises'
 import { selectAgents } from '../../store/directory/agents.ts'

@@ -1,5 +1,5 @@
-// Figures of the queue for people (decisions 3.19), within the access of a client. Many tabs query them every few seconds,
-// so all requests of a filter share an answer for a second.
+// Figures of the queue for people (decisions#queue), within the access of a client. Many tabs query them every few
+// seconds, so all requests of a filter share an answer for a second.
 
 import { type AgentRow, selectAgents } from '../../store/directory/agents.ts'
 import { type OpenTimes, selectAgentOpenTimes, selectOpenTimes } from '../../store/documents/claims.ts'

@@ -1,4 +1,4 @@
-// Finds the blobs of documents that a shared database lost when it went back (decisions 7.9).
+// Finds the blobs of documents that a shared database lost when it went back (decisions#lineage).
 
 import type { Blobs } from '../../store/blobs/blobs.ts'
 import type { StoredName } from '../../store/documents/blob-info.ts'

@@ -1,5 +1,5 @@
 // Records a delivery attempt in the queue, the hook and the log. A message is dropped after eight attempts within a
-// day (decisions 5.2).
+// day (decisions#tries).
 
 import type { Log } from '../../runtime/log.ts'
 import { atomically, type Lock } from '../../store/engine.ts'

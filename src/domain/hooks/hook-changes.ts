@@ -1,5 +1,5 @@
 // Creates and changes hooks. Only the operator may, on the command line: no API client can direct requests of the
-// server (decisions 5.3).
+// server (decisions#hook-secrets).
 
 import { AppError } from '../../runtime/errors.ts'
 import { atomically } from '../../store/engine.ts'

@@ -1,4 +1,4 @@
-// Posts a signed message once and judges the status of the answer (decisions 5.2). Uses node:http: fetch needs 2.5
+// Posts a signed message once and judges the status of the answer (decisions#tries). Uses node:http: fetch needs 2.5
 // times as long a message, and its streams use 3 times the memory. Both use a proxy if NODE_USE_ENV_PROXY is set.
 
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'

@@ -1,5 +1,5 @@
 // Queues messages for hooks. A message is written in the transaction that it reports, so hooks see only commits and
-// miss none. Messages have ids and days, no blobs (decisions 5.1).
+// miss none. Messages have ids and days, no blobs (decisions#messages).
 
 import { setImmediate } from 'node:timers/promises'
 import { splitBatches } from '../../store/batches.ts'

@@ -1,5 +1,5 @@
-// State of the enabled indicators for operators (decisions 2.25). The calendar of the bank is not known, so an old value
-// never degrades health: it is only named.
+// State of the enabled indicators for operators (decisions#indicators). The calendar of the bank is not known, so an
+// old value never degrades health: it is only named.
 
 import { type StoredIndicator, selectIndicators } from '../../store/indicators/indicators.ts'
 import { selectIndicatorCoverage, selectValueDays } from '../../store/indicators/values.ts'

@@ -1,5 +1,5 @@
 // Stored indicators as answers read them. A snapshot has one revision, and reads the values of an indicator on first
-// use. A server without indicators caches nothing. `as_of` is computed backwards, as with rates (decisions 2.22).
+// use. A server without indicators caches nothing. `as_of` is computed backwards, as with rates (decisions#as-of).
 
 import type { KnownIndicator, Provider } from '../../providers/provider.ts'
 import { AppError } from '../../runtime/errors.ts'

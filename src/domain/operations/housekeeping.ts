@@ -37,7 +37,7 @@ export type Housekeeping = {
 
 type Deps = Pick<Engine, 'db' | 'reads' | 'clock' | 'takeLock'> & {
   log: Log
-  /** Days for which events are stored (decisions 1.9). */
+  /** Days for which events are stored (decisions#actions). */
   keepEvents: number
   blobStore: Pick<BlobStore, 'blobs' | 'lineage'>
   /** Days for which a shared store retains blobs that no document needs. */

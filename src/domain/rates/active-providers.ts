@@ -1,5 +1,5 @@
-// Providers that take part in syncs, health, status and doctor. An optional provider does while it is enabled; its stored
-// values are read after that too (decisions 2.7).
+// Providers that take part in syncs, health, status and doctor. An optional provider does while it is enabled; its
+// stored values are read after that too (decisions#tables).
 
 import type { Provider } from '../../providers/provider.ts'
 import { selectProviders } from '../../store/rates/providers.ts'

@@ -20,7 +20,7 @@ export type RouteQuery = { provider: string; from: string; to: string; type: Rat
 export type Converter = (amount: string, day: IsoDate) => ConversionResult
 
 /**
- * Converts an amount, a canonical decimal, to the last digit (decisions 2.9). `rounding` is of the result alone.
+ * Converts an amount, a canonical decimal, to the last digit (decisions#conversion). `rounding` is of the result alone.
  * @throws AppError `not-found`: no such provider, route or value, or days that were not synchronized
  */
 export function convertAmount(

@@ -1,5 +1,5 @@
 // Finds the route between two currencies and converts over it, to the last digit. Rejects guesses: no inverse of a
-// side, no second pivot, no unpublished rate (decisions 2.9).
+// side, no second pivot, no unpublished rate (decisions#conversion).
 
 import type { RateType } from '../../providers/provider.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'

@@ -1,4 +1,4 @@
-// Decides whether a value is valid for a later day: only if every day between was synchronized (decisions 2.6).
+// Decides whether a value is valid for a later day: only if every day between was synchronized (decisions#holes).
 
 import { AppError } from '../../runtime/errors.ts'
 import { type IsoDate, isoDate } from '../../values/dates.ts'

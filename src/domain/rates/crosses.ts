@@ -44,7 +44,7 @@ export type CrossesOfDay = { crosses: Cross[]; holes: ReadonlyMap<string, DayHol
 export type Cross = {
   quote: string
   rate: string
-  /** Older and newer day of the values of its legs. The newer one is the day of a point (decisions 2.18). */
+  /** Older and newer day of the values of its legs. The newer one is the day of a point (decisions#points). */
   date: IsoDate
   newest: IsoDate
   /** Decimals to which it is rounded. */
@@ -95,7 +95,7 @@ export function computeCrosses(
 
 /**
  * Finds for each quote the first days of a range that were not synchronized. Includes earlier days over which a value
- * would be carried into the range (decisions 2.6, lists). With `onlyPublished` they count only if another leg was
+ * would be carried into the range (decisions#lists). With `onlyPublished` they count only if another leg was
  * published on such a day. Without such days, finds the first with a rounded rate, unless these are served. Quotes with
  * neither are absent.
  */
@@ -146,8 +146,8 @@ function findEarlierHole(
 
 /**
  * Computes the rates of each day of a range like `computeCrosses`, by day and in the order of `quotes`. A quote has none
- * on a day on which a leg is not known yet (decisions 2.18). Days without rates are absent. Only one day is in memory:
- * decades of all currencies need hundreds of megabytes. Yields to other requests.
+ * on a day on which a leg is not known yet (decisions#points). Days without rates are absent. Only one day is in
+ * memory: decades of all currencies need hundreds of megabytes. Yields to other requests.
  */
 export async function* crossesByDay(
   snapshot: RateSnapshot,
@@ -217,8 +217,8 @@ export function valueRoute({ quote, legs, since }: QuoteRoute, day: IsoDate): Cr
 }
 
 /**
- * Computes the last point of a route at or before a day (decisions 2.18). A hole: days before the point, or from it to
- * the day, were not synchronized.
+ * Computes the last point of a route at or before a day (decisions#points). A hole: days before the point, or from it
+ * to the day, were not synchronized.
  */
 function findLastPoint(route: QuoteRoute, day: IsoDate): Cross | DayHole | undefined {
   const lastDay = lastKnownDay(route.legs, day)

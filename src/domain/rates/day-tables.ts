@@ -1,5 +1,5 @@
 // Tables of days, newest first: units of all other currencies for one unit of a base. Readers take the newest row at or
-// before a day. So no table has rows on both sides of days that were not synchronized (decisions 2.16).
+// before a day. So no table has rows on both sides of days that were not synchronized (decisions#shapes).
 
 import type { Side } from '../../store/tables.ts'
 import { addDays, dayNumber, EARLIEST_DAY, type IsoDate, isoDate } from '../../values/dates.ts'
@@ -162,7 +162,7 @@ function rowValues({ isCarried }: DailyTableQuery): typeof valueRoute {
   }
 }
 
-/** True if each leg is known on the day, as for a point of a history (decisions 2.18). */
+/** True if each leg is known on the day, as for a point of a history (decisions#points). */
 function isTableDay({ legs }: QuoteRoute, day: IsoDate, servesRounded: boolean): boolean {
   return legs.every((leg) => {
     const { series, column, covered } = leg

@@ -1,5 +1,5 @@
-// Freshness of a provider's benchmark. Each side counts on its own: a fresh one does not excuse the other (decisions
-// 2.11).
+// Freshness of a provider's benchmark. Each side counts on its own: a fresh one does not excuse the other
+// (decisions#health).
 
 import type { Provider, RateType } from '../../providers/provider.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'

@@ -1,4 +1,4 @@
-// Health of the stored rates of each provider (decisions 2.11). Reports stale rates, failed runs, progress of the
+// Health of the stored rates of each provider (decisions#health). Reports stale rates, failed runs, progress of the
 // first history, holes and rounded values. Holes and rounded values do not make it degraded.
 
 import type { Provider, RateType } from '../../providers/provider.ts'
@@ -234,7 +234,7 @@ async function isFetchingHistory(db: ReadDb, providerId: number, historyStart: I
   const run = await selectNewestRun(db, providerId)
   if (!run || run.date_from === null || run.date_from > historyStart) return false
   if (run.finished_at !== null && run.status === 'ok') return false
-  // Days that the source itself has not synchronized are not awaited (decisions 2.11).
+  // Days that the source itself has not synchronized are not awaited (decisions#health).
   const last = run.finished_at === null ? await selectLastFinishedRun(db, providerId) : run
   const isOfHistory = last !== undefined && last.date_from !== null && last.date_from <= historyStart
   return !isOfHistory || !lacksOnlyUnsynchronizedDays(last.cause, { isComplete: true })

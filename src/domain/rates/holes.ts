@@ -1,5 +1,5 @@
-// Holes: days of a range that were not synchronized. A list must not show them as days without data (decisions 2.6).
-// Days with rounded values are missing in the same way where no rounded value is served (decisions 2.16).
+// Holes: days of a range that were not synchronized. A list must not show them as days without data (decisions#lists).
+// Days with rounded values are missing in the same way where no rounded value is served (decisions#shapes).
 
 import type { SeriesRow } from '../../store/rates/series.ts'
 import { dayNumber, type IsoDate, isoDate } from '../../values/dates.ts'

@@ -1,4 +1,4 @@
-// Columns from lines that a disk or a memory may have damaged. A damaged value is never answered (decisions 2.6).
+// Columns from lines that a disk or a memory may have damaged. A damaged value is never answered (decisions#damaged).
 
 import { differentParts, type PartSums, REVISIONS } from '../../store/rates/rate-sums.ts'
 import { sumsByYear } from '../../store/rates/sums.ts'

@@ -1,5 +1,5 @@
 // Price directives of plain-text accounting: a line for each point of a pair's history. The programs value a day by the
-// last price before it and read no comment. So no text spans days that were not synchronized (decisions 2.18).
+// last price before it and read no comment. So no text spans days that were not synchronized (decisions#points).
 
 import type { RateType } from '../../providers/provider.ts'
 import { addDays, EARLIEST_DAY, type IsoDate } from '../../values/dates.ts'

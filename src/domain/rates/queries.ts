@@ -69,7 +69,7 @@ export function listSeries(snapshot: RateSnapshot, filter: SeriesFilter, onlyEna
 }
 
 /**
- * Returns all sides of a pair on the newest settled day, up to `day` (decisions 2.6).
+ * Returns all sides of a pair on the newest settled day, up to `day` (decisions#settled).
  * @throws AppError `not-found`: no such provider, pair or value, or days that were not synchronized
  */
 export function latestRates(
@@ -145,7 +145,7 @@ export function requireRoute(
 
 /**
  * Days of a history. Without `to` it ends today, and is empty if it begins later. Without `from` it has 90 days
- * (decisions 2.8). Undefined: its end is before its begin.
+ * (decisions#history). Undefined: its end is before its begin.
  */
 export function historyRange(
   query: { from?: IsoDate | undefined; to?: IsoDate | undefined },
@@ -234,7 +234,7 @@ export function requireProvider(snapshot: RateSnapshot, code: string): ProviderR
   return provider
 }
 
-/** Error of a value that would be carried over days that were not synchronized (decisions 2.6), or is damaged. */
+/** Error of a value that would be carried over days that were not synchronized (decisions#settled), or is damaged. */
 export function dayHoleError({ hole: { from, to }, damage }: DayHole): AppError {
   if (damage) return new AppError('unavailable', damageText(damage))
   return new AppError('not-found', `the days from ${from} to ${to} have not been synchronized`, {

@@ -52,7 +52,7 @@ export type LatestRates = {
 
 const UNSETTLED_DAYS = 3
 
-/** Last value on or before the day, or with `exact` only that day's (decisions 2.7). */
+/** Last value on or before the day, or with `exact` only that day's (decisions#tables). */
 export function rateOn(column: Column, day: IsoDate, exact = false): RatePoint | undefined {
   const target = dayNumber(day)
   const at = findLastIndex(column.days, target)
@@ -61,7 +61,7 @@ export function rateOn(column: Column, day: IsoDate, exact = false): RatePoint |
   return ratePoint(column, at, rateDay)
 }
 
-/** Last value on or before the day, or the hole that it must not be carried over (decisions 2.6). */
+/** Last value on or before the day, or the hole that it must not be carried over (decisions#settled). */
 export function knownRateOn(
   column: Column,
   covered: CoveredDays,
@@ -75,7 +75,7 @@ export function knownRateOn(
   return hole ? dayHole(hole, [{ column }]) : ratePoint(column, at, rateDay)
 }
 
-/** Sides of a pair on the newest day for which all of them are settled (decisions 2.6); with `details` `covered_to`. */
+/** Sides of a pair on the newest day for which all are settled (decisions#settled); with `details` `covered_to`. */
 export function latestOfPair(
   sides: readonly PairSide[],
   day: IsoDate,

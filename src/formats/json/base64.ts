@@ -1,4 +1,4 @@
-// Decodes base64 (decisions 3.4) in pieces of any size, at the speed of V8's own decoder. Strict: the standard
+// Decodes base64 (decisions#base64) in pieces of any size, at the speed of V8's own decoder. Strict: the standard
 // alphabet, padding required and only at the end, CR and LF anywhere, nothing else. Node's decoder accepts everything.
 // setFromBase64 accepts only white space, and missing padding at the very end. Both are checked here. Bits under the
 // padding are ignored.
@@ -6,7 +6,7 @@
 const CR = 0x0d
 const LF = 0x0a
 const PADDING = 0x3d
-const BLANKS = [0x20, 0x09, 0x0c] // skipped by setFromBase64, rejected by decisions 3.4
+const BLANKS = [0x20, 0x09, 0x0c] // skipped by setFromBase64, rejected by decisions#base64
 const NOTHING = Buffer.alloc(0)
 
 const IN_QUANTUM = new Uint8Array(256)

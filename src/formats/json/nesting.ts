@@ -1,5 +1,5 @@
 // Stack of open objects and arrays in a JSON text. Each level takes a bit, because unknown fields may nest as deeply as
-// a body is long (decisions 1.5).
+// a body is long (decisions#unknown-names).
 
 export type JsonNesting = {
   depth(): number

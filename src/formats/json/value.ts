@@ -1,7 +1,7 @@
 // Plain values that the scanner reports, stored up to the limit of the listener.
 
 /**
- * Source text of a number: the text decides whether it is an integer (decisions 3.2). Empty for a number over the
+ * Source text of a number: the text decides whether it is an integer (decisions#ids). Empty for a number over the
  * limit, which is valid but no integer.
  */
 export type JsonNumber = { number: string }

@@ -1,5 +1,5 @@
 // Authentication of keys and tokens. The active ones are in memory and reloaded when they change. Before an unknown
-// secret is rejected they are reloaded, for it may have just been created (decisions 1.6).
+// secret is rejected they are reloaded, for it may have just been created (decisions#key-first).
 
 import type { H3Event } from 'h3'
 import { ALLOWED } from '../../domain/access/secrets.ts'
@@ -80,7 +80,7 @@ export type Keyring = {
   checkKey(key: string | null, message?: string): ApiKey
   /**
    * Returns the token in an Authorization header.
-   * @throws AppError `unauthorized` for none, a bad header, an unknown, revoked or expired token (decisions 3.7)
+   * @throws AppError `unauthorized` for none, a bad header, an unknown, revoked or expired token (decisions#tokens)
    */
   checkToken(authorization: string | null): AuthorizedToken
   /** Returns the valid key of a hash: a session ends with the secret that opened it. */
@@ -237,7 +237,7 @@ export function keyCredentials(
 
 /**
  * Token in the header `Authorization`, else that of a session. The token must have the permission of the endpoint
- * (decisions 3.7).
+ * (decisions#tokens).
  */
 export function tokenCredentials(keyring: Keyring, findSession: FindSession): Credentials {
   return {

@@ -1,4 +1,5 @@
-// The bank's series by its own codes, for its two mirrors: rates, and indicators that were enabled (decisions 2.25).
+// The bank's series by its own codes, for its two mirrors: rates, and indicators that were enabled
+// (decisions#indicators).
 
 import { type IndicatorHistory, indicatorHistory } from '../../domain/indicators/indicator-queries.ts'
 import type { IndicatorReader, IndicatorSnapshot } from '../../domain/indicators/reader.ts'

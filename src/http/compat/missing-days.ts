@@ -1,4 +1,4 @@
-// Days of the range of a compat request that were not synchronized (decisions 2.6, lists), or are stored rounded. Its
+// Days of the range of a compat request that were not synchronized (decisions#lists), or are stored rounded. Its
 // clients know no field for them and would read them as days without data. The request fails with an error in the form
 // of that API. A currency that the client did not name is left out instead, and named in a header.
 

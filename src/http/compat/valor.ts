@@ -1,6 +1,6 @@
 // A value as plain text for a cell of a spreadsheet, where WEBSERVICE() fetches an address. People type this address
 // into cells that live for years. So it is stricter than the other compat APIs: an unknown name
-// and a day without a rate are errors (decisions 1.5, 2.6).
+// and a day without a rate are errors (decisions#unknown-names and #day).
 
 import type { H3Event } from 'h3'
 import * as v from 'valibot'

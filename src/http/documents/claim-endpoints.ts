@@ -1,4 +1,4 @@
-// Claiming, finishing, extending and releasing (decisions 3.16): how workers of an agent share its documents.
+// Claiming, finishing, extending and releasing (decisions#claims): how workers of an agent share its documents.
 
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
@@ -231,7 +231,7 @@ function parseClaimRef(id: number, claimId: UploadedField): ClaimRef {
   throw new AppError('bad-request', 'claim_id is required: the text that the claim was answered with')
 }
 
-/** Parses JSON whose numbers are ids: the text of each decides whether it is one (decisions 3.2). */
+/** Parses JSON whose numbers are ids: the text of each decides whether it is one (decisions#ids). */
 function parseIds(json: string): unknown {
   try {
     return JSON.parse(json, (_, value: unknown, context?: { source?: string }) =>

@@ -21,7 +21,7 @@ const Out = titledObject('Deleted', {
   ),
 })
 
-/** Beside the contract: a token that may can delete a document for good (decisions 3.17). */
+/** Beside the contract: a token that may can delete a document for good (decisions#deletion). */
 export function deletionEndpoint(db: WriteDb, blobs: Blobs, clock: Clock, log: Log): AnyEndpoint {
   return remove({
     path: '/api/v1/documents/{id}',

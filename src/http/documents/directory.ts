@@ -1,4 +1,4 @@
-// Companies with their agents and owners that a token may access, for a person who chooses one (decisions 3.15).
+// Companies with their agents and owners that a token may access, for a person who chooses one (decisions#directory).
 
 import * as v from 'valibot'
 import type { PageRequest } from '../../domain/documents/page-request.ts'

@@ -1,4 +1,4 @@
-// The documents API: a bearer token, for one part of it and one method or for more (decisions 3.7).
+// The documents API: a bearer token, for one part of it and one method or for more (decisions#tokens).
 
 import type { ClaimDeps } from '../../domain/documents/claims/claiming.ts'
 import type { Summaries } from '../../domain/documents/summary.ts'

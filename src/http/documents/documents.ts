@@ -43,7 +43,7 @@ const ListOut = v.pipe(
   v.title('DocumentPage'),
 )
 
-/** Beside the contract: so that an agent can read what it was given (decisions 3.13). */
+/** Beside the contract: so that an agent can read what it was given (decisions#reading). */
 export function documentsEndpoints(deps: {
   db: ReadDb
   waiters: DocumentWaiters

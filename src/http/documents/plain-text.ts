@@ -1,4 +1,4 @@
-// The text of an HTML fragment, folded to one line (decisions 3.10). Only the tokenizer of htmlparser2 is used:
+// The text of an HTML fragment, folded to one line (decisions#by-company). Only the tokenizer of htmlparser2 is used:
 // its parser has a stack of open elements, which takes quadratic time on deep nesting.
 
 import { Tokenizer } from 'htmlparser2'

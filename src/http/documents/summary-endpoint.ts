@@ -1,4 +1,4 @@
-// Summary of the queue, history of a document, and its return to the queue (decisions 3.19).
+// Summary of the queue, history of a document, and its return to the queue (decisions#queue).
 
 import type { H3Event } from 'h3'
 import * as v from 'valibot'

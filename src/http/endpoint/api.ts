@@ -100,11 +100,11 @@ function mountPath(
   const allowed = [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   const [first] = methods.values()
   app.all(path.replace(/\{(\w+)\}/g, ':$1'), (event) => {
-    // The router ignores a trailing slash; here such a path is a 404 (decisions 1.4).
+    // The router ignores a trailing slash; here such a path is a 404 (decisions#paths).
     if (path !== '/' && event.url.pathname.endsWith('/')) throw new AppError('not-found', 'Not found')
     event.context.route = path
     guard?.(event)
-    // A preflight is answered before authentication: browsers send it without a key (decisions 1.6).
+    // A preflight is answered before authentication: browsers send it without a key (decisions#key-first).
     if (isForWebsites) event.context.cors ??= ANY_ORIGIN
     const isPreflight = event.req.method === 'OPTIONS' && isForWebsites !== false
     const preflight = isPreflight && preflightHeaders(event, allowed)

@@ -22,7 +22,7 @@ export type RequestHeader =
 
 type SentHeader = 'X-Holes' | 'X-Left-Out' | 'X-Rounded-To' | 'X-Future' | 'X-Cambista-As-Of' | 'X-Ends-At'
 
-/** Query parameters by name. Any other parameter is rejected (decisions 1.5). */
+/** Query parameters by name. Any other parameter is rejected (decisions#unknown-names). */
 export type QuerySchema = v.GenericSchema & { readonly entries: v.ObjectEntries }
 
 export type Endpoint<Q extends QuerySchema, P extends v.GenericSchema, M extends Method> = {
@@ -127,7 +127,7 @@ function withRoute<Q extends QuerySchema, P extends v.GenericSchema, M extends M
 
 /**
  * Returns true if the endpoint rejects unknown parameters: each GET, and each POST with a query schema. Open endpoints
- * ignore them by default, for probes and monitors add parameters (decisions 1.5).
+ * ignore them by default, for probes and monitors add parameters (decisions#unknown-names).
  */
 export function refusesUnknown({ permission, method, ignoresUnknown, query }: AnyEndpoint): boolean {
   return !(ignoresUnknown ?? (permission === 'open' || (method !== 'GET' && query === undefined)))

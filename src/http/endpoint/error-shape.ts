@@ -12,7 +12,7 @@ type MoreFields = {
 
 /** Encoding of the errors of an API. */
 export type ErrorShape = {
-  /** How to authenticate, for the WWW-Authenticate of a 401 (decisions 1.6). */
+  /** How to authenticate, for the WWW-Authenticate of a 401 (decisions#key-first). */
   challenge: string
   /** Without it, JSON. */
   contentType?: string

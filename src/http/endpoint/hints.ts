@@ -1,5 +1,5 @@
 // Hints in a field beside the error text, which the contract fixes: the nearest path for a 404, and the
-// required credential for a 401 (decisions 1.4, 1.6).
+// required credential for a 401 (decisions#paths and #key-first).
 
 import { editDistance } from '../../values/edit-distance.ts'
 

@@ -1,5 +1,5 @@
-// Pages of lists by id (decisions 3.13): ascending for programs, descending for people. Every answer has the cursor of
-// the next page, also the last one. A client that loops handles each row once.
+// Pages of lists by id (decisions#reading): ascending for programs, descending for people. Every answer has the cursor
+// of the next page, also the last one. A client that loops handles each row once.
 
 import * as v from 'valibot'
 import type { PageRequest } from '../../domain/documents/page-request.ts'

@@ -324,8 +324,8 @@ export function sameSigns(separator: string): AppError {
 }
 
 /**
- * Parses a query string. The last value of a repeated parameter counts (decisions 1.5). Malformed percent-encoding is
- * added to `faults` (decisions 1.4).
+ * Parses a query string. The last value of a repeated parameter counts (decisions#unknown-names). Malformed
+ * percent-encoding is added to `faults` (decisions#paths).
  */
 export function parseQuery(search: string, faults: ValidationItem[]): Record<string, string> {
   const values: Record<string, string> = Object.create(null)

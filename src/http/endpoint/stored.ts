@@ -25,7 +25,7 @@ export type StoredDeps<S extends StoredSnapshot = RateSnapshot> = {
   clock: Clock
 }
 
-/** Effective parameters. `as_of`: the instant whose snapshot is read (decisions 2.22). */
+/** Effective parameters. `as_of`: the instant whose snapshot is read (decisions#as-of). */
 export type Effective = { as_of?: string | undefined }
 
 /** Returns the local day of an instant, by default now. @throws AppError `invalid`: the instant is in the future */

@@ -1,5 +1,5 @@
-// Rejects query parameters that the schema of an endpoint does not declare (decisions 1.5). A client that sends
-// `?date=2020-01-01`, where the parameter is `on`, must not get today's rate with a 200.
+// Rejects query parameters that the schema of an endpoint does not declare (decisions#unknown-names). A client that
+// sends `?date=2020-01-01`, where the parameter is `on`, must not get today's rate with a 200.
 
 import type { AppError } from '../../runtime/errors.ts'
 import { editDistance } from '../../values/edit-distance.ts'

@@ -1,5 +1,4 @@
-// Days after tomorrow: the last value answers, as in the contract, and the answer is marked as future (decisions
-// 2.6).
+// Days after tomorrow: the last value answers, as in the contract, and the answer is marked as future (decisions#day).
 
 import * as v from 'valibot'
 import { addDays, type IsoDate } from '../../values/dates.ts'

@@ -1,4 +1,4 @@
-// Days that were not synchronized, in answers of the rates API (decisions 2.6, lists).
+// Days that were not synchronized, in answers of the rates API (decisions#lists).
 
 import * as v from 'valibot'
 import type { Interval } from '../../values/intervals.ts'

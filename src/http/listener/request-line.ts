@@ -1,6 +1,6 @@
 // Finds the path of a request, also of one that node:http could not parse. The path selects the shape of the error
-// (decisions 1.8). The error of node:http has the packet and the position of the error. The packet may begin with valid
-// requests, or with the body of one. Lines of earlier packets are lost.
+// (decisions#early-rejections). The error of node:http has the packet and the position of the error. The packet may
+// begin with valid requests, or with the body of one. Lines of earlier packets are lost.
 
 /** Error of node:http for bytes that are not a request. */
 export type Unreadable = Error & { code?: string; rawPacket?: Buffer; bytesParsed?: number }

@@ -2,7 +2,8 @@
 const BIDIRECTIONAL = /[\u202a-\u202e\u2066-\u2069]/g
 
 /**
- * Returns a file name that is no path, not hidden, and has the extension that it shows. Separators, leading dots with the blanks before them, and bidirectional controls become `_` (decisions 3.3).
+ * Returns a file name that is no path, not hidden, and has the extension that it shows. Separators, leading dots with
+ * the blanks before them, and bidirectional controls become `_` (decisions#document).
  */
 export function toFileName(name: string): string {
   return name

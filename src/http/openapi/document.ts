@@ -22,7 +22,7 @@ const ALL_TAGS = Object.keys(TAGS) as Tag[]
 const COMPAT = '/compat/'
 const COMPAT_DOCUMENT = '/openapi-compat.json'
 
-/** Creates OpenAPI 3.1 of the APIs, without those of other services and tables in one form (decisions 1.11). */
+/** Creates OpenAPI 3.1 of the APIs, without those of other services and tables in one form (decisions#description). */
 export function createOpenapi(apis: readonly Api[]): JsonSchema {
   const schemas = createSchemas()
   const ownApis = selectEndpoints(apis, (one) => !isCompat(one) && !isForm(one, apis))

@@ -1,4 +1,4 @@
-// OpenAPI of the messages to hooks: headers, bodies and the expected answer (decisions 5). The test
+// OpenAPI of the messages to hooks: headers, bodies and the expected answer (decisions#hooks). The test
 // test/api/openapi/webhooks.test.ts compares the examples with received messages.
 
 import * as v from 'valibot'

@@ -1,5 +1,5 @@
 // Many conversions with one request. Each is validated and answered like GET /convert with details=true. A failed
-// element has the error of that endpoint, and does not affect others (decisions 2.20).
+// element has the error of that endpoint, and does not affect others (decisions#batch).
 
 import * as v from 'valibot'
 import { createInterleaver } from '../../runtime/interleave.ts'

@@ -9,7 +9,7 @@ import { createStreams, EXPORT_TYPES, type Exports, exportMediaType } from '../f
 
 const FORMS = [exportForm('csv'), exportForm('ndjson')] as const
 
-/** The whole store of rates: by Accept, or by the ending of the path (decisions 2.21). */
+/** The whole store of rates: by Accept, or by the ending of the path (decisions#export). */
 export function exportEndpoints(exports: Exports): AnyEndpoint[] {
   const about =
     'A line for each value of each series, with its rounding and when it was stored; before them the days of the ' +
@@ -18,7 +18,7 @@ export function exportEndpoints(exports: Exports): AnyEndpoint[] {
   return formEndpoints('/api/v1/export', exports, about)
 }
 
-/** Exports every stored indicator, in the same forms (decisions 2.25). */
+/** Exports every stored indicator, in the same forms (decisions#indicators). */
 export function indicatorExportEndpoints(db: ReadDb): AnyEndpoint[] {
   const exports = createStreams('cambista-indicators', async (format) =>
     exportedIndicatorText(await readIndicatorExport(db), format),

@@ -1,4 +1,5 @@
-// Endpoints of indicators: other series of the bank, and counter rates (decisions 2.25). None answers with a rate.
+// Endpoints of indicators: other series of the bank, and counter rates (decisions#indicators). None answers with a
+// rate.
 
 import * as v from 'valibot'
 import type { DescribedIndicator } from '../../domain/indicators/catalogue.ts'

@@ -1,4 +1,4 @@
-// The rates API: a key in X-API-Key, read-only (decisions 1.6).
+// The rates API: a key in X-API-Key, read-only (decisions#key-first).
 
 import type { IndicatorReader } from '../../domain/indicators/reader.ts'
 import type { NightlyBackup } from '../../domain/operations/backup/nightly.ts'

@@ -1,4 +1,4 @@
-// The statement of a conversion, its digest and its verification (decisions 2.24).
+// The statement of a conversion, its digest and its verification (decisions#statements).
 
 import * as v from 'valibot'
 import type { PastRates } from '../../domain/rates/history/past.ts'

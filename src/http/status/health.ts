@@ -234,7 +234,7 @@ function loadHealth(deps: HealthDeps): Promise<RateHealth> {
   return Promise.resolve(deps.cache.read((snapshot) => rateHealth(deps.db, snapshot, deps.health)))
 }
 
-/** Details beside the contract's fields; undefined: there are none (decisions 1.10). */
+/** Details beside the contract's fields; undefined: there are none (decisions#additions). */
 function healthDetail(
   health: RateHealth,
   { opinion, indicators }: { opinion: OpinionReport | undefined; indicators: readonly string[] },

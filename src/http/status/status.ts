@@ -1,4 +1,4 @@
-// State of the server for its operator, in one answer (decisions 2.17). The answer contains the free space of the
+// State of the server for its operator, in one answer (decisions#status). The answer contains the free space of the
 // machine, but no paths.
 
 import * as v from 'valibot'

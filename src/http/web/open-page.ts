@@ -1,5 +1,5 @@
-// Rates for the page without signing in, from the networks of `--open-page` (decisions 4.6). The host must be this
-// server. The header `X-Cambista-Page: open` needs a preflight of the browser, which no other website is granted.
+// Rates for the page without signing in, from the networks of `--open-page` (decisions#open-rates). The host must be
+// this server. The header `X-Cambista-Page: open` needs a preflight of the browser, which no other website is granted.
 
 import type { BlockList } from 'node:net'
 import type { H3Event } from 'h3'

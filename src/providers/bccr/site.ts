@@ -123,7 +123,7 @@ export function readSitePage(body: string, requested: AnswerDays): SitePage {
 
 /**
  * Reads pages backwards over the window, as the start of a request has no effect (upstream 2). A page without days, and
- * one that omits a series of another page, are requested twice (decisions 2.6).
+ * one that omits a series of another page, are requested twice (decisions#coverage).
  */
 async function readBackwards(
   { table, indicator, window, again = false }: FetchRequest,

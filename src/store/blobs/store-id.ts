@@ -1,7 +1,7 @@
 // Store id: a text that a database and its blob store have in common. Without it a node could store documents in a
 // folder that is not mounted, or under a mistyped prefix. Another database could collect them as garbage. A
 // renewal of the database adds its epoch, generation and timeline. A former primary and a copy have lower ones, and may
-// neither write nor collect (decisions 7.9).
+// neither write nor collect (decisions#lineage).
 
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../runtime/errors.ts'

@@ -1,4 +1,4 @@
-// Claims of documents, and their leases (decisions 3.16). `lease_ends` is an instant of the database's clock, or
+// Claims of documents, and their leases (decisions#claims). `lease_ends` is an instant of the database's clock, or
 // milliseconds since the start of the server of a file (`LeaseSql`). Each function but `selectDue` runs in a
 // transaction.
 

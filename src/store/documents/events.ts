@@ -1,5 +1,5 @@
-// Audit log: changes of documents with their actor, and sign-ins by links (decisions 1.9). An event is written in the
-// transaction of the change, and outlives the document.
+// Audit log: changes of documents with their actor, and sign-ins by links (decisions#actions). An event is written in
+// the transaction of the change, and outlives the document.
 
 import { insertBatches } from '../rows.ts'
 import type { ReadDb, Row, WriteDb } from '../tables.ts'

@@ -1,5 +1,5 @@
-// Documents that an upload with an Idempotency-Key created (decisions 3.11). Their names are not stored: a retry sends
-// them again.
+// Documents that an upload with an Idempotency-Key created (decisions#idempotency). Their names are not stored: a retry
+// sends them again.
 
 import { engineSql } from '../engine.ts'
 import type { ReadDb, WriteDb } from '../tables.ts'
@@ -27,7 +27,7 @@ export async function findAnswer(
 
 /**
  * Like `findAnswer`, for an answer that is sent. Locks its row: the commit of a lock waits for the same synchronous
- * standby as the commit of the row. Until then the answer is not sent (decisions 3.11).
+ * standby as the commit of the row. Until then the answer is not sent (decisions#idempotency).
  */
 export async function lockAnswer(
   db: WriteDb,

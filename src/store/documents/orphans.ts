@@ -1,6 +1,6 @@
 // Blobs that no document names since a shared database went back. Some belong to acknowledged documents that were lost,
 // some to uploads that were refused during the failover. The garbage collection retains them until the operator accepts the
-// loss (decisions 7.9).
+// loss (decisions#lineage).
 
 import { insertBatches } from '../rows.ts'
 import type { ReadDb, Row, WriteDb } from '../tables.ts'

@@ -1,4 +1,4 @@
-// The queue of documents that workers may claim (decisions 3.16). Each is new, or its lease has expired.
+// The queue of documents that workers may claim (decisions#claims). Each is new, or its lease has expired.
 
 import type { ExpressionBuilder } from 'kysely'
 import { engineSql, type LeaseSql } from '../engine.ts'

@@ -11,7 +11,7 @@ export type TokenRefusal = { tokenHash: string; at: string }
 
 type IndicatorRunProgress = SyncCounts & { date_from: string; date_to: string; history: number }
 
-/** Inserts the row of a run that starts now. Its status is `parcial` until its end (decisions 2.10). */
+/** Inserts the row of a run that starts now. Its status is `parcial` until its end (decisions#sync-runs). */
 export async function insertIndicatorRun(
   db: WriteDb,
   run: Pick<Row<'indicator_runs'>, 'provider_id' | 'trigger' | 'date_from' | 'date_to' | 'started_at'>,

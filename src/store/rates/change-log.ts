@@ -1,5 +1,5 @@
 // Change log of the rates: the changes of values, coverage and catalogue with their instants. Applied backwards to the
-// present data it gives the data of an earlier instant (decisions 2.22). Instants are milliseconds since 1970 in UTC.
+// present data it gives the data of an earlier instant (decisions#as-of). Instants are milliseconds since 1970 in UTC.
 
 import type { IsoDate } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
@@ -106,7 +106,7 @@ export async function selectChangeLogBounds(db: ReadDb): Promise<ChangeLogBounds
 /**
  * Returns the instant of a transaction that changes rates or the catalogue. This is the time `now`, or a millisecond
  * after the newest instant. Other such transactions then wait, so that instants rise in the order of the commits. The
- * transaction passes it to raiseRevision (decisions 2.24).
+ * transaction passes it to raiseRevision (decisions#statements).
  */
 export async function takeInstant(db: WriteDb, now: Date): Promise<Date> {
   await lockChangeLog(db)

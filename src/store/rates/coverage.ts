@@ -1,4 +1,4 @@
-// Coverage: the days of each series that were queried and validly answered (decisions 2.6).
+// Coverage: the days of each series that were queried and validly answered (decisions#coverage).
 
 import { difference, type Interval, isDaySet } from '../../values/intervals.ts'
 import { engineSql } from '../engine.ts'

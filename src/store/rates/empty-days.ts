@@ -1,4 +1,4 @@
-// Days without a value of a source that publishes every day (decisions 2.6).
+// Days without a value of a source that publishes every day (decisions#empty-days).
 
 import type { Window } from '../../providers/provider.ts'
 import { insertBatches } from '../rows.ts'

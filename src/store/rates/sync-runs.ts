@@ -29,11 +29,11 @@ export type LastRun = FinishedRun &
 
 export type SyncCounts = Pick<SyncRunRow, 'inserted' | 'updated' | 'unchanged'>
 
-/** Messages of a run that has not finished (decisions 2.10). */
+/** Messages of a run that has not finished (decisions#sync-runs). */
 export const IN_PROGRESS = 'in progress'
 export const INTERRUPTED = 'interrupted'
 
-/** Inserts the row of a run that starts now. Its status is `parcial` until its end (decisions 2.10). */
+/** Inserts the row of a run that starts now. Its status is `parcial` until its end (decisions#sync-runs). */
 export async function insertRun(
   db: WriteDb,
   run: Pick<Row<'sync_runs'>, 'provider_id' | 'trigger' | 'date_from' | 'date_to' | 'started_at'> & {

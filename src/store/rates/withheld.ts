@@ -1,4 +1,4 @@
-// Published values that were not stored, because they are too far from others (decisions 2.6).
+// Published values that were not stored, because they are too far from others (decisions#jumps).
 
 import type { ExpressionBuilder } from 'kysely'
 import type { Window } from '../../providers/provider.ts'

@@ -1,4 +1,4 @@
-// Lock on a data directory or a backup set: an exclusive transaction on a small SQLite file (decisions 2.10). The
+// Lock on a data directory or a backup set: an exclusive transaction on a small SQLite file (decisions#sync-runs). The
 // kernel unlocks it when the process dies, so no stale lock remains, unlike with a pid file.
 
 import { closeSync, existsSync, openSync } from 'node:fs'

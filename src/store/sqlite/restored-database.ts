@@ -24,7 +24,7 @@ export type RenewedFile = { epoch: string; counters: Counters; schema: { from: n
 /**
  * Upgrades a copy to the present schema, sets a new epoch and raises its counters. Then it records the lost blobs and
  * the gap. Everything is one transaction, which is flushed. With the new epoch no ETag of the original is valid
- * (decisions 2.14). The upgrade comes first, because new tables have counters too.
+ * (decisions#caching). The upgrade comes first, because new tables have counters too.
  */
 export async function renewFile(path: string, { above, lost, gap }: Renewal): Promise<RenewedFile> {
   const sqlite = open(path, { fileMustExist: true })

@@ -1,5 +1,5 @@
 // Imports the export of another server, for a server without access to the bank. The import is recorded as a run.
-// Exact stored values change only with `replace` (decisions 2.21).
+// Exact stored values change only with `replace` (decisions#export).
 
 import type { SeriesInFile } from '../../domain/rates/export/export-file.ts'
 import type { Provider } from '../../providers/provider.ts'

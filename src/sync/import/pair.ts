@@ -1,4 +1,4 @@
-// Imports one pair in one transaction, so a killed import leaves whole pairs (decisions 2.21).
+// Imports one pair in one transaction, so a killed import leaves whole pairs (decisions#export).
 
 import type { SeriesInFile } from '../../domain/rates/export/export-file.ts'
 import { raiseRevision } from '../../store/meta.ts'

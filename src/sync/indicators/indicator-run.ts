@@ -1,5 +1,6 @@
-// Run over the indicators of a provider (decisions 2.25). Each window has the lock of a sync. Between two windows it is
-// free, so that runs of the rates come first. Its row is in a table of its own, and no rule of the rates reads it.
+// Run over the indicators of a provider (decisions#indicators). Each window has the lock of a sync. Between two windows
+// it is free, so that runs of the rates come first. Its row is in a table of its own, and no rule of the rates reads
+// it.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unsynchronizedInWords } from '../../domain/rates/unsynchronized.ts'

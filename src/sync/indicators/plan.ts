@@ -1,5 +1,5 @@
-// Chooses the next window of the indicators. Pure. The newest days come first: of daily indicators, then of weekly ones,
-// then of the others. History follows, newest first, a year a window (decisions 2.25).
+// Chooses the next window of the indicators. Pure. The newest days come first: of daily indicators, then of weekly
+// ones, then of the others. History follows, newest first, a year a window (decisions#indicators).
 
 import { historyBegin } from '../../domain/indicators/history-share.ts'
 import type { StoredIndicator } from '../../store/indicators/indicators.ts'
@@ -19,7 +19,7 @@ import { EXTRA_REQUESTS } from '../run-context.ts'
 import { lastFinalDay, nextWindow, REREAD_DAYS } from '../windows/plan.ts'
 import { afterHoles } from '../windows/walk.ts'
 
-/** Days of a run by code, around those that the source has not synchronized itself (decisions 2.6). */
+/** Days of a run by code, around those that the source has not synchronized itself (decisions#mirror). */
 export type SourceHoles = {
   unsynchronized: Map<string, readonly Interval[]>
   /** Newest days that the run has not requested yet. */

@@ -159,8 +159,8 @@ function isLessPrecise(value: string, roundedTo: number | null, old: StoredRate)
 }
 
 /**
- * Returns true for a less rounded value that agrees with the stored one. Then the bank corrected nothing (decisions
- * 2.6).
+ * Returns true for a less rounded value that agrees with the stored one. Then the bank corrected nothing
+ * (decisions#day).
  */
 function isRefined(value: string, roundedTo: number | null, old: StoredRate): boolean {
   if (old.rounded_to === null || precision(roundedTo) <= old.rounded_to) return false

@@ -1,6 +1,6 @@
-// Days covered by a valid answer (decisions 2.6). An answer covers its whole window, also without data. An unlisted
-// series is covered if it was requested alone, or twice. Days of rejected rows are not covered, nor days without a
-// value that had not begun.
+// Days covered by a valid answer (decisions#coverage). An answer covers its whole window, also without data. An
+// unlisted series is covered if it was requested alone, or twice. Days of rejected rows are not covered, nor days
+// without a value that had not begun.
 
 import type { Window } from '../../providers/provider.ts'
 import type { StoredRate } from '../../store/rates/rates.ts'

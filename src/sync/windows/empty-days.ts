@@ -1,5 +1,5 @@
 // Begun days without a value of a source that publishes every day. Three runs on different days of Costa Rica have to
-// agree before such a day is covered (decisions 2.6).
+// agree before such a day is covered (decisions#empty-days).
 
 import { dueDay } from '../../domain/rates/freshness.ts'
 import type { SeriesGroup } from '../../providers/provider.ts'

@@ -1,5 +1,5 @@
-// Finds the values of an answer that are too far from others of their series to be stored (decisions 2.6). Pure. A wrong
-// answer may be ten times too high, for a day or as a whole. A new currency divides all later values.
+// Finds the values of an answer that are too far from others of their series to be stored (decisions#jumps). Pure. A
+// wrong answer may be ten times too high, for a day or as a whole. A new currency divides all later values.
 
 import type { WithheldRate } from '../../store/rates/withheld.ts'
 import type { FarReference } from '../../store/tables.ts'

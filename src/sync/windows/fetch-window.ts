@@ -52,7 +52,7 @@ export type AnsweredWindow = {
 /** Days that the source reports as not synchronized, of an indicator or, undefined, of the whole table. */
 export type Unsynchronized = { indicator: string | undefined; days: Window }
 
-/** Returns true when an answer covers a series, with or without values (decisions 2.6). */
+/** Returns true when an answer covers a series, with or without values (decisions#coverage). */
 export function answersSeries({ answer, unlisted, unlistedIsEmpty }: Reading, code: string): boolean {
   return !unlisted.has(code) || (unlistedIsEmpty && !answer.leftOut?.includes(code))
 }
@@ -121,7 +121,7 @@ async function fetchAnswer(
   const unlisted = findUnlisted(state, group, indicator, answer)
   const isSingle = indicator !== undefined && connection.supportsSingleSeries
   // An answer without data for past days is rare, so it is confirmed by a second request. So are unlisted series that
-  // cannot be requested alone (decisions 2.6).
+  // cannot be requested alone (decisions#coverage).
   const isDoubtful =
     (answer.observations.length === 0 && window.from < requestedOn) ||
     (unlisted.size > 0 && !connection.supportsSingleSeries)

@@ -1,5 +1,5 @@
 // Reads the days of a group from the newest to the oldest, in windows of at most its length. Days that the source has
-// not synchronized do not end a walk. Extra requests read the days after and before them (decisions 2.6).
+// not synchronized do not end a walk. Extra requests read the days after and before them (decisions#mirror).
 
 import type { SeriesGroup, Window } from '../../providers/provider.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'

@@ -1,4 +1,4 @@
-// Withholds far values of an answer, and remembers them with the run that read them first (decisions 2.6). Later runs
+// Withholds far values of an answer, and remembers them with the run that read them first (decisions#jumps). Later runs
 // confirm them, or read other values.
 
 import type { SeriesGroup, Window } from '../../providers/provider.ts'

@@ -1,4 +1,4 @@
-// Enabled indicators in the mirrors of the bank: the old web service and the SDDE API (decisions 2.25).
+// Enabled indicators in the mirrors of the bank: the old web service and the SDDE API (decisions#indicators).
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

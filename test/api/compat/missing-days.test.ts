@@ -1,5 +1,5 @@
 // Days that were not synchronized, in ranges of every compat API. An error if a currency is named or all lack
-// days, else a header (decisions 2.6, lists).
+// days, else a header (decisions#lists).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

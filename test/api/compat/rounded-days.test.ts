@@ -1,5 +1,5 @@
-// Days of a range with rounded values that are not served, in every compat API. A client would carry an older value over
-// them, so the range is an error (decisions 2.16).
+// Days of a range with rounded values that are not served, in every compat API. A client would carry an older value
+// over them, so the range is an error (decisions#shapes).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

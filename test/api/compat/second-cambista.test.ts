@@ -89,7 +89,7 @@ async function readRates(app: TestApp, day: IsoDate, exact: boolean): Promise<Ma
 
 /**
  * Covered days of both, up to today. After the newest covered day of the first, its mirror answers that
- * nothing was published (decisions 2.6). The second counts those days as covered.
+ * nothing was published (decisions#mirror). The second counts those days as covered.
  */
 async function bothCoverages({ first, second, floor, clock }: Pair) {
   const within = { from: floor, to: clock.today() }

@@ -1,4 +1,4 @@
-// Actors: the request log names the key or token, and a document the token that made it (decisions 1.9).
+// Actors: the request log names the key or token, and a document the token that made it (decisions#actions).
 
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'

@@ -1,4 +1,4 @@
-// Claims of a worker for several agents of one company: one order by priority and age (decisions 3.16).
+// Claims of a worker for several agents of one company: one order by priority and age (decisions#claims).
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'

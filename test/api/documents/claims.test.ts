@@ -1,4 +1,4 @@
-// Claims: workers of an agent share its documents (decisions 3.16).
+// Claims: workers of an agent share its documents (decisions#claims).
 
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'

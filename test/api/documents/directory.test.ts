@@ -1,4 +1,4 @@
-// Companies, agents and owners, by the permissions of a token (decisions 3.15).
+// Companies, agents and owners, by the permissions of a token (decisions#directory).
 
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'

@@ -1,4 +1,4 @@
-// Pages of the list of documents: ascending for programs, descending for people (decisions 3.13). Every
+// Pages of the list of documents: ascending for programs, descending for people (decisions#reading). Every
 // answer has the next cursor, and clients that follow it skip and repeat nothing.
 
 import assert from 'node:assert/strict'

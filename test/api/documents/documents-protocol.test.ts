@@ -1,5 +1,5 @@
-// Rules of every path of the documents API (decisions 1.4 to 1.7, 3.7, 3.9). Headers, methods, unknown paths,
-// tokens, and bodies that only a raw socket sends.
+// Rules of every path of the documents API (decisions#paths, #unknown-names, #key-first, #headers, #tokens and #body).
+// Headers, methods, unknown paths, tokens, and bodies that only a raw socket sends.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'

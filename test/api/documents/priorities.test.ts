@@ -1,5 +1,5 @@
 // Priorities of documents: from the header of an upload or the query of a raw body, and by command. Claims take the
-// highest first, then the oldest (decisions 3.16).
+// highest first, then the oldest (decisions#claims).
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'

@@ -1,4 +1,4 @@
-// Results of workers: JSON to the letter, beside the outcome of a document (decisions 3.16).
+// Results of workers: JSON to the letter, beside the outcome of a document (decisions#claims).
 
 import assert from 'node:assert/strict'
 import { createHash, randomUUID } from 'node:crypto'

@@ -1,4 +1,4 @@
-// Documents by name, states and days of arrival (decisions 3.13).
+// Documents by name, states and days of arrival (decisions#reading).
 
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'

@@ -1,4 +1,4 @@
-// Summary of the queue, events of a document, and its retry (decisions 3.19).
+// Summary of the queue, events of a document, and its retry (decisions#queue).
 
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'

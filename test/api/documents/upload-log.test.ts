@@ -1,4 +1,4 @@
-// Each upload is logged by the result of its documents (decisions 3.9).
+// Each upload is logged by the result of its documents (decisions#body).
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

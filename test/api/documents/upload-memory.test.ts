@@ -1,4 +1,4 @@
-// Limits of the memory of uploads besides their blobs (decisions 3.3), made small.
+// Limits of the memory of uploads besides their blobs (decisions#document), made small.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

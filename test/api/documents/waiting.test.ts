@@ -1,4 +1,4 @@
-// Waiting for documents (decisions 3.14): the usual list, answered as soon as it has an entry.
+// Waiting for documents (decisions#waiting): the usual list, answered as soon as it has an entry.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-// A damaged value of an indicator. Its day is a hole, and the error of a single value names it (decisions 2.6).
+// A damaged value of an indicator. Its day is a hole, and the error of a single value names it (decisions#damaged).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

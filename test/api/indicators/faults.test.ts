@@ -1,5 +1,5 @@
 // Faults of the bank in a run over indicators. Each has its message; rates, their runs and health do not change
-// (decisions 2.25).
+// (decisions#indicators).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// MCP tools of indicators: offered while one is enabled, latest values and histories (decisions 2.25).
+// MCP tools of indicators: offered while one is enabled, latest values and histories (decisions#indicators).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

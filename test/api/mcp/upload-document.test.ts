@@ -1,5 +1,5 @@
 // The tool `upload_document`: a short text is stored at once, and anything else by a PUT to a link. A link is valid for
-// ten minutes and one document (decisions 6.4).
+// ten minutes and one document (decisions#mcp-uploads).
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'

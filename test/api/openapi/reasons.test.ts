@@ -1,4 +1,4 @@
-// Reasons of errors: the codes by which the page, agents and programs decide (decisions 2.13).
+// Reasons of errors: the codes by which the page, agents and programs decide (decisions#errors).
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

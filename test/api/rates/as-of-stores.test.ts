@@ -1,4 +1,4 @@
-// Answers about the past of stores that an import, a restore or an upgrade has made (decisions 2.22).
+// Answers about the past of stores that an import, a restore or an upgrade has made (decisions#as-of).
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

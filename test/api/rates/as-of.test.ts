@@ -1,4 +1,4 @@
-// Answers as they were at an instant (decisions 2.22).
+// Answers as they were at an instant (decisions#as-of).
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

@@ -1,4 +1,4 @@
-// The catalogues of providers and series (decisions 2.1 to 2.5).
+// The catalogues of providers and series (decisions#provider, #series, #currencies, #booleans and #order).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -178,7 +178,7 @@ test('only_enabled leaves out disabled providers and series, in every spelling',
   const [compra, venta] = await own.json<Series[]>('/api/v1/series')
   assert.deepEqual([compra?.enabled, venta?.enabled], [false, true])
 
-  // Their stored values are still served (decisions 2.7).
+  // Their stored values are still served (decisions#tables).
   const latest = await own.json<{ compra: string | null }>('/api/v1/rates/latest')
   assert.notEqual(latest.compra, null)
   assert.equal((await own.json<unknown[]>('/api/v1/rates')).length, 47)

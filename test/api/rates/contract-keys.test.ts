@@ -1,4 +1,4 @@
-// Fields of every answer over a complete, exact store: those of the contract and no others (decisions 1.10).
+// Fields of every answer over a complete, exact store: those of the contract and no others (decisions#additions).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

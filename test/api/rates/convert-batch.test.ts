@@ -1,5 +1,4 @@
-// Many conversions in one request: each is answered like a single one, whatever the others are (decisions
-// 2.20).
+// Many conversions in one request: each is answered like a single one, whatever the others are (decisions#batch).
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-// Conversion over HTTP. test/unit/domain/rates/convert.test.ts verifies every digit (decisions 2.9).
+// Conversion over HTTP. test/unit/domain/rates/convert.test.ts verifies every digit (decisions#conversion).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// Compares every way to read rates with a model, over random stores (decisions 2.6). The stores have holes,
+// Compares every way to read rates with a model, over random stores (decisions#day). The stores have holes,
 // rejected rows, one-sided days and an unfinished month. To repeat one store: CAMBISTA_SEED=17 node --test
 // test/api/rates/every-way.test.ts. `npm run test:long` runs hundreds.
 

@@ -1,4 +1,4 @@
-// The history of one series: which range, which points (decisions 2.8).
+// The history of one series: which range, which points (decisions#history).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// Days that were not synchronized and days in the future, in every form of our own answers (decisions 2.6).
+// Days that were not synchronized and days in the future, in every form of our own answers (decisions#lists).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// Long tables, sent in parts, with the ETag and the compression of other answers (decisions 2.19).
+// Long tables, sent in parts, with the ETag and the compression of other answers (decisions#csv).
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -1,5 +1,5 @@
-// The day of a pair (decisions 2.16). Two answers that name one day, base, quote and side have one rate, in any API, file
-// and tool. Over random syncs such a rate changes only by a correction. `npm run test:long` runs more.
+// The day of a pair (decisions#shapes). Two answers that name one day, base, quote and side have one rate, in any API,
+// file and tool. Over random syncs such a rate changes only by a correction. `npm run test:long` runs more.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

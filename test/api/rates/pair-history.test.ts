@@ -1,4 +1,4 @@
-// The history of any pair over HTTP, in cases made by hand (decisions 2.18). test/faults has random ones.
+// The history of any pair over HTTP, in cases made by hand (decisions#points). test/faults has random ones.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

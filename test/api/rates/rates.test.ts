@@ -1,4 +1,4 @@
-// /rates/latest and /rates: the day of the answer, and empty fields (decisions 2.3, 2.6, 2.7).
+// /rates/latest and /rates: the day of the answer, and empty fields (decisions#currencies, #day and #tables).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

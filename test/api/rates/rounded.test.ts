@@ -1,4 +1,4 @@
-// Values of a source that rounds are marked in every answer, and never replace exact ones (decisions 2.6:
+// Values of a source that rounds are marked in every answer, and never replace exact ones (decisions#rounded:
 // rounded values).
 
 import assert from 'node:assert/strict'

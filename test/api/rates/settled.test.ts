@@ -1,4 +1,4 @@
-// The day that /rates/latest answers while one side of the dollar is known alone (decisions 2.6: settled,
+// The day that /rates/latest answers while one side of the dollar is known alone (decisions#settled,
 // missing). No client reads half a sync.
 
 import assert from 'node:assert/strict'

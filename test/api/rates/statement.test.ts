@@ -1,4 +1,4 @@
-// Statements of conversions: their text, their digest, and their verification later (decisions 2.24). Rates and
+// Statements of conversions: their text, their digest, and their verification later (decisions#statements). Rates and
 // results are computed here with whole numbers, from the values of the bank.
 
 import assert from 'node:assert/strict'

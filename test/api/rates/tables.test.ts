@@ -1,4 +1,4 @@
-// Answers as CSV and NDJSON, chosen by Accept or by the extension of the path (decisions 2.19).
+// Answers as CSV and NDJSON, chosen by Accept or by the extension of the path (decisions#csv).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

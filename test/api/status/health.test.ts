@@ -1,5 +1,4 @@
-// /health over a bank that stops, is slow, rounds and leaves days out, and the probes with it (decisions
-// 2.11).
+// /health over a bank that stops, is slow, rounds and leaves days out, and the probes with it (decisions#health).
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'

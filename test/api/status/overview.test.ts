@@ -1,4 +1,4 @@
-// /api/v1/status, for the operator of the server (decisions 2.17).
+// /api/v1/status, for the operator of the server (decisions#status).
 
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'

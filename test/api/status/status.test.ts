@@ -1,4 +1,4 @@
-// /sync/runs, /health, /scheduler and the probes (decisions 2.10 to 2.12).
+// /sync/runs, /health, /scheduler and the probes (decisions#sync-runs, #health and #scheduler).
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'

@@ -15,7 +15,7 @@ import { type Cluster, type Node, openCluster } from '../../support/postgres/nod
 const TIMES = scaled({ short: 5, long: 500 })
 const POLL_MS = 15
 const MAX_MS = 60_000 // for a machine that pauses; the number within a second is printed
-const REREAD_MS = 15_000 // nodes read keys and tokens again, even without a change (decisions 7.5)
+const REREAD_MS = 15_000 // nodes read keys and tokens again, even without a change (decisions#outages)
 const DAY = '2026-03-20'
 
 let cluster: Cluster

@@ -167,7 +167,7 @@ async function judge(response: Response, method: string, path: string, names: st
   // A path that the URL parser changed belongs to another endpoint.
   const { pathname } = new URL(response.url)
   if (status === 404 || pathname.split('/').length !== path.split('/').length) return
-  // Every endpoint rejects a bad escape, even one that ignores its parameters (decisions 1.4).
+  // Every endpoint rejects a bad escape, even one that ignores its parameters (decisions#paths).
   const isBare =
     status === 422 && !path.startsWith('/compat/') && !description.operation(path, method).responses[422]
   if (isBare) return assert.equal(JSON.parse(body).detail[0].type, 'encoding', details)

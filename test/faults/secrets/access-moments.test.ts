@@ -1,5 +1,5 @@
-// The moments at which a key or token becomes valid and expires, for a client with one connection (decisions 1.6).
-// Earlier acceptance must not be cached too long.
+// The moments at which a key or token becomes valid and expires, for a client with one connection
+// (decisions#key-first). Earlier acceptance must not be cached too long.
 
 import assert from 'node:assert/strict'
 import { Agent, request } from 'node:http'

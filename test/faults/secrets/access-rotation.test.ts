@@ -1,5 +1,5 @@
 // Access while keys and tokens are created, rotated, revoked and expire: random sequences of commands beside a
-// server. After each, every secret of the sequence is tried and compared with a model (decisions 1.6).
+// server. After each, every secret of the sequence is tried and compared with a model (decisions#key-first).
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'

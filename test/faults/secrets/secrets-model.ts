@@ -1,5 +1,5 @@
-// A second, simple model of access: keys and tokens, their secrets and expiry (decisions 1.6). Its arithmetic of days
-// is its own, so that an error in the program's is found.
+// A second, simple model of access: keys and tokens, their secrets and expiry (decisions#key-first). Its arithmetic of
+// days is its own, so that an error in the program's is found.
 
 export type Kind = 'key' | 'token'
 

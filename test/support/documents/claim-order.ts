@@ -1,5 +1,5 @@
 // The order of claims, checked after a run of the model (claim-workers.ts). Documents that were
-// new all the time are claimed by priority, then by age (decisions 3.16).
+// new all the time are claimed by priority, then by age (decisions#claims).
 
 import assert from 'node:assert/strict'
 

@@ -1,5 +1,5 @@
 // Realistic workers of two agents. Workers die with documents, overrun and extend leases, release documents, and repeat
-// requests without an answer. Their answers are checked against the rules of claims (decisions 3.16).
+// requests without an answer. Their answers are checked against the rules of claims (decisions#claims).
 
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'

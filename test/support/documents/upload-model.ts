@@ -1,5 +1,5 @@
 // A second, simple model of uploads: JSON.parse, then a regular expression and Buffer for the blobs
-// (decisions 3.1 to 3.5). Generates bodies too, in every notation of JSON.
+// (decisions#checks). Generates bodies too, in every notation of JSON.
 
 import { createHash } from 'node:crypto'
 import { fc } from '../fast-check.ts'
@@ -34,7 +34,7 @@ export function parseBody(body: Buffer): { value: unknown } | undefined {
   }
 }
 
-/** Parses the same, with a symbol for each number that is not written as an integer (decisions 3.2). */
+/** Parses the same, with a symbol for each number that is not written as an integer (decisions#ids). */
 export function parseIntegers(body: Buffer): { value: unknown } | undefined {
   const integers = (_: string, value: unknown, { source = '' }: { source?: string } = {}) =>
     typeof value === 'number' && !/^-?[0-9]+$/.test(source) ? REVIVED : value

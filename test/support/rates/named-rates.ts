@@ -1,5 +1,5 @@
-// Rates under the days that answers name, of each API, file and tool (decisions 2.16). A period and a table of `latest`
-// have none, and `rate_date` of a cross is none.
+// Rates under the days that answers name, of each API, file and tool (decisions#shapes). A period and a table of
+// `latest` have none, and `rate_date` of a cross is none.
 
 import type { Client } from '@modelcontextprotocol/client'
 import type { IsoDate } from '../../../src/values/dates.ts'

@@ -1,5 +1,5 @@
 // History of any pair, computed day by day in exact fractions from stored values and covered days
-// (decisions 2.6, 2.9, 2.18). Written from the decisions, not from the program.
+// (decisions#lists, #conversion and #points). Written from the decisions, not from the program.
 
 import assert from 'node:assert/strict'
 import { selectCoverage } from '../../../src/store/rates/coverage.ts'
@@ -73,7 +73,7 @@ export function findLegs(
   return legs.every((one) => one !== undefined) ? legs : undefined
 }
 
-/** Days of the range that are not covered for a leg, before its newest covered day (decisions 2.6, lists). */
+/** Days of the range that are not covered for a leg, before its newest covered day (decisions#lists). */
 export function holesOfLegs(
   legs: readonly PairLeg[],
   { from, to }: Pick<PairRequest, 'from' | 'to'>,

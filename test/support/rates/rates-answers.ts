@@ -1,5 +1,6 @@
-// Expected answers of the endpoints for the known days of each series (decisions 2.6 to 2.9), field by field. Written
-// from the decisions, not from the program. Where decisions leave it open, several answers are right.
+// Expected answers of the endpoints for the known days of each series (decisions#day, #tables, #history and
+// #conversion), field by field. Written from the decisions, not from the program. Where decisions leave it open,
+// several answers are right.
 
 import { addDays, dayNumber, type IsoDate } from '../../../src/values/dates.ts'
 import {
@@ -105,7 +106,7 @@ function expectedLatest(
   return { status: 200, body }
 }
 
-/** Newest day on which all enabled sides are settled, unless that is too old (decisions 2.6). */
+/** Newest day on which all enabled sides are settled, unless that is too old (decisions#day). */
 function dayOfPair(sides: readonly ModelSeries[], on: IsoDate): IsoDate | undefined {
   const days = [...new Set(sides.flatMap(({ values }) => [...values.keys()]))]
     .filter((day) => day <= on)
@@ -160,7 +161,7 @@ function expectedLeftOut(
 
 /**
  * Days of a range that were not synchronized, for lists: those before the newest covered day, or all if
- * none is. Days before the history begins are excluded (decisions 2.6). The dollar's history begins on the bank's
+ * none is. Days before the history begins are excluded (decisions#day). The dollar's history begins on the bank's
  * first day. A parity's begins with its first value, if the 366 days before are covered.
  */
 function unsynchronized(
@@ -298,7 +299,7 @@ function findLeg(
   return undefined
 }
 
-/** Published value of a pair in its own direction, else 15 digits of the exact quotient (decisions 2.9). */
+/** Published value of a pair in its own direction, else 15 digits of the exact quotient (decisions#conversion). */
 function pathRate(legs: readonly { value: string; inverse: boolean }[]): string {
   const [first] = legs
   if (legs.length === 1 && first && !first.inverse) return first.value

@@ -1,5 +1,5 @@
 // A model of the known days of each series. Its input is the requests to the bank and its answers, not the program's
-// storage. Written from decisions 2.2 and 2.6, not from the program.
+// storage. Written from decisions#series and #day, not from the program.
 //
 // Where the decisions leave a choice, it takes the one with fewer known days.
 // - A rejected row makes its day unknown, even if an earlier answer had none for it.
@@ -126,7 +126,7 @@ function addSeries(model: RatesModel, about: CatalogueSeries, code: string): voi
   model.series.push({ id, code, base, quote, rateType, table, enabled: true, ...emptyBook })
 }
 
-/** Finds a series of unknown code by its name (decisions 2.2). */
+/** Finds a series of unknown code by its name (decisions#series). */
 function learn(model: RatesModel, { ask, answer }: Exchange): void {
   for (const about of model.catalogue) {
     if (about.externalCode !== undefined || about.table !== ask.table) continue

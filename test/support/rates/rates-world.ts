@@ -1,7 +1,7 @@
 // A cambista beside the model of its expected answers. The model receives each request to the bank as the decisions
 // define. Each answer over HTTP is compared with the model's.
 //
-// A kill after an answer leaves it stored as a whole or not at all (decisions 2.6, 2.10). Both are
+// A kill after an answer leaves it stored as a whole or not at all (decisions#day and #sync-runs). Both are
 // right, so the model continues in two copies; later answers select one.
 
 import { cpSync } from 'node:fs'
@@ -279,7 +279,7 @@ async function compareAny(world: RatesWorld, models: readonly RatesModel[], ques
 }
 
 /**
- * Sends a request as of an instant (decisions 2.22), and expects one of the answers.
+ * Sends a request as of an instant (decisions#as-of), and expects one of the answers.
  * @throws Mismatch
  */
 export async function compareAsOf(

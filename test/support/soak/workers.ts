@@ -1,5 +1,5 @@
 // Workers of agent 1 that claim at one node and finish at another, die with their documents, and are late. Their
-// acknowledged requests are checked against the rules of claims (decisions 3.16).
+// acknowledged requests are checked against the rules of claims (decisions#claims).
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { LONG } from '../../faults/scale.ts'

@@ -1,5 +1,5 @@
-// Values and covered days of the future are removed and recorded. Answers about the past stay the same (decisions
-// 2.22), over random stores.
+// Values and covered days of the future are removed and recorded. Answers about the past stay the same
+// (decisions#as-of), over random stores.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// Failures of a run by code, beside its message (decisions 2.17).
+// Failures of a run by code, beside its message (decisions#status).
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

@@ -1,4 +1,4 @@
-// Restart of the whole program, depending on the stored runs before it (decisions 2.15).
+// Restart of the whole program, depending on the stored runs before it (decisions#start).
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

@@ -65,7 +65,7 @@ test('a side of the dollar that its table does not list makes the run parcial', 
   bank.fault = ({ indicator }) => (indicator === '318' ? { listed: [], observations: [] } : undefined)
   const run = await sync()
   assert.deepEqual([run.status, run.message], ['parcial', '318: absent from the answer: CRC'])
-  // A second request without the series is an answer, since single series cannot be requested (decisions 2.6).
+  // A second request without the series is an answer, since single series cannot be requested (decisions#coverage).
   assert.deepEqual(await covered('CRC'), { from: '2026-02-01', to: '2026-03-24' })
 })
 

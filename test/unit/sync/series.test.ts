@@ -42,7 +42,7 @@ test('a currency that reappears in a table gets the days that it missed, unless 
       clock.now = new Date(`${now}T12:00:00Z`)
       assert.equal((await sync()).status, 'parcial')
     }
-    // A table without single series is read twice each time: that is an answer (decisions 2.6).
+    // A table without single series is read twice each time: that is an answer (decisions#coverage).
     assert.deepEqual(await covered('JPY'), {
       from: FLOOR,
       to: supportsSingleSeries ? TOMORROW : '2026-07-20',

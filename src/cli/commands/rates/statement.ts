@@ -1,5 +1,5 @@
-// Verifies the certificate of a link without a server (decisions 2.24). Makes its statement from the database, as the
-// endpoint does, and compares the digest. Verdicts are in the language of the help.
+// Verifies the certificate of a link without a server (decisions#statements). Makes its statement from the database, as
+// the endpoint does, and compares the digest. Verdicts are in the language of the help.
 
 import { type ChangeLogLimits, isChangeLogLimits, openPastRates } from '../../../domain/rates/history/past.ts'
 import { openRateCache, type RateSnapshot } from '../../../domain/rates/rate-cache.ts'

@@ -1,4 +1,4 @@
-// Limits for requests of workers, in every API (decisions 3.16). A file without database code, beside claims.ts.
+// Limits for requests of workers, in every API (decisions#claims). A file without database code, beside claims.ts.
 
 /** Seconds. */
 export const LEASE = { least: 10, most: 3600, otherwise: 300 } as const

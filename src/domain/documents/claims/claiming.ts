@@ -1,5 +1,5 @@
 // Claims: the workers of an agent share its documents. A document is claimed by a single worker at a time, for a
-// lease, and finished once (decisions 3.16).
+// lease, and finished once (decisions#claims).
 
 import { hash, randomUUID } from 'node:crypto'
 import { AppError } from '../../../runtime/errors.ts'

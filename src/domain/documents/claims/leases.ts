@@ -1,4 +1,4 @@
-// Leases of claims (decisions 3.16). Each row has the end of its lease; a timer wakes workers at the next end.
+// Leases of claims (decisions#claims). Each row has the end of its lease; a timer wakes workers at the next end.
 
 import { restartLeases, selectDue } from '../../../store/documents/claims.ts'
 import { engineSql, type LeaseSql, type ServerTime } from '../../../store/engine.ts'

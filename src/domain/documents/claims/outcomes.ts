@@ -1,4 +1,4 @@
-// Operations of a worker on a claimed document (decisions 3.16). A claim is valid until another replaces it, also
+// Operations of a worker on a claimed document (decisions#claims). A claim is valid until another replaces it, also
 // after its lease: finished work is not discarded.
 
 import { AppError } from '../../../runtime/errors.ts'

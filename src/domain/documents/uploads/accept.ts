@@ -51,7 +51,7 @@ export type AcceptDeps = UploadStorage & {
 }
 
 const IDS_AT_ONCE = 500 // takes at most 1 ms
-const ANSWER_LIFE_MS = 24 * 3_600_000 // decisions 3.11
+const ANSWER_LIFE_MS = 24 * 3_600_000 // decisions#idempotency
 
 /**
  * Selects the quotas of the token and its company, before the upload is read. Returns none for a request with a

@@ -1,4 +1,5 @@
-// Validation of an upload and of its references. A single invalid document rejects the whole upload (decisions 3.5).
+// Validation of an upload and of its references. A single invalid document rejects the whole upload
+// (decisions#all-or-nothing).
 
 import { AppError } from '../../../runtime/errors.ts'
 import { findAgent } from '../../../store/directory/agents.ts'
@@ -30,7 +31,7 @@ export type Batch = ValidDocuments &
 const INVALID = 'Invalid documents'
 
 /**
- * Validates an upload, in the order of decisions 3.1.
+ * Validates an upload, in the order of decisions#checks.
  * @throws AppError `bad-request`; for bad documents its details have `errors`, the first 1,000 of them, and
  * `errors_total`, their number
  */
@@ -62,7 +63,7 @@ export function requireFields<Name extends string>(
 
 /**
  * Validates an id of a request: a JSON integer or a string of digits, from 1 to 2^53-1. A number that is not written
- * as an integer must be passed as NaN (decisions 3.2).
+ * as an integer must be passed as NaN (decisions#ids).
  * @throws AppError `bad-request`
  */
 export function checkId(field: string, value: unknown): number {
@@ -71,15 +72,15 @@ export function checkId(field: string, value: unknown): number {
   throw new AppError('bad-request', `${field} must be an integer`)
 }
 
-/** True for an absent field, null, an empty string or an empty array (decisions 3.1). */
+/** True for an absent field, null, an empty string or an empty array (decisions#checks). */
 export function isEmptyValue(value: unknown): boolean {
   return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 }
 
 /**
  * Explains why an upload's company, agent or owner was not found.
- * @throws AppError `not-found` for the first that does not exist or is not allowed (decisions 3.6), `busy` if each is
- * valid now
+ * @throws AppError `not-found` for the first that does not exist or is not allowed (decisions#company), `busy` if each
+ * is valid now
  */
 export async function rejectReferences(db: ReadDb, batch: PartyFields): Promise<never> {
   if (!(await findCompany(db, batch.companyId)))

@@ -1,4 +1,4 @@
-// Faults of a document of an upload, as messages for its sender (decisions 3.3 and 3.4).
+// Faults of a document of an upload, as messages for its sender (decisions#document and #base64).
 
 import { TOO_LONG } from '../../../formats/json/value.ts'
 import type { FileFields } from '../../../store/documents/documents.ts'

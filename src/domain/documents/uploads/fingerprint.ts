@@ -1,4 +1,4 @@
-// The fingerprint of an upload, by which a repeated request is known (decisions 3.11).
+// The fingerprint of an upload, by which a repeated request is known (decisions#idempotency).
 
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'

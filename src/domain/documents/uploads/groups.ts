@@ -1,5 +1,5 @@
 // Group commit: small uploads that wait for the database at the same time share a transaction, and wait once.
-// An upload that finds no other waits for none (decisions 7.3).
+// An upload that finds no other waits for none (decisions#node-uploads).
 
 import { AppError, errorCode } from '../../../runtime/errors.ts'
 import { LOCK_NOT_AVAILABLE, storageError } from '../../../runtime/storage-error.ts'

@@ -1,5 +1,5 @@
 // Links for one document each, for programs that cannot send a token with it. The URL is the secret, valid for ten
-// minutes, and as long as its token. Only the commit of an upload uses it up (decisions 6.4).
+// minutes, and as long as its token. Only the commit of an upload uses it up (decisions#mcp-uploads).
 
 import { AppError } from '../../../runtime/errors.ts'
 import { findOneTime, insertOneTime } from '../../../store/access/one-time.ts'

@@ -1,5 +1,5 @@
 // Quotas: bytes of documents that a token and a company may have. Each document counts with its size, not with its
-// use of disk. Otherwise a client would learn which blobs exist already (decisions 3.12).
+// use of disk. Otherwise a client would learn which blobs exist already (decisions#equal-contents).
 
 import { AppError } from '../../../runtime/errors.ts'
 import type { MemoryShare } from '../../../runtime/memory-budget.ts'

@@ -1,5 +1,5 @@
-// Stores an upload: its bytes, then its rows, all or nothing (decisions 3.5). Several small uploads share a transaction.
-// An upload may have hundreds of thousands of documents, so the work yields every few milliseconds.
+// Stores an upload: its bytes, then its rows, all or nothing (decisions#all-or-nothing). Several small uploads share a
+// transaction. An upload may have hundreds of thousands of documents, so the work yields every few milliseconds.
 
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../../runtime/errors.ts'

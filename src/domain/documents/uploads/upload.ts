@@ -9,7 +9,7 @@ import type { UploadedFiles } from './uploaded-files.ts'
 export const NESTED = Symbol('an object or array')
 
 /**
- * Undefined for an absent field or an empty array, which counts as missing (decisions 3.1). NaN for a number that is
+ * Undefined for an absent field or an empty array, which counts as missing (decisions#checks). NaN for a number that is
  * not written as an integer.
  */
 export type UploadedField = string | number | boolean | null | typeof NESTED | typeof TOO_LONG | undefined

@@ -78,8 +78,8 @@ type CopyResult = {
 }
 
 /**
- * Restores a data directory from the backup at `path`. The database gets a new epoch (decisions 2.14), and no id used
- * since the backup is reused. Losses from before the backup are no faults.
+ * Restores a data directory from the backup at `path`. The database gets a new epoch (decisions#caching), and no id
+ * used since the backup is reused. Losses from before the backup are no faults.
  * @throws AppError `failed` when the data directory is not empty, is in use, or cannot be created
  */
 export async function restoreBackup(

@@ -23,7 +23,7 @@ export async function examineSums({ db, clock, providers, report }: CheckContext
   }
 }
 
-/** Reports the newest withheld values, which are too far from others (decisions 2.6), and the number of the rest. */
+/** Reports the newest withheld values, which are too far from others (decisions#jumps), and the number of the rest. */
 export async function examineWithheld({ db, report }: CheckContext): Promise<void> {
   const rows = (await selectWithheld(db)).sort((a, b) => (a.rate_date < b.rate_date ? 1 : -1))
   const series = new Map((await selectSeries(db)).map((one) => [one.id, describeSeries(one)]))

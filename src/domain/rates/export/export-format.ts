@@ -1,5 +1,5 @@
 // Formats of an export, CSV and NDJSON, for writing and reading. Each series, or indicator, has its covered days, then
-// its values. At the end are the number of values and the SHA-256 of all bytes before (decisions 2.21).
+// its values. At the end are the number of values and the SHA-256 of all bytes before (decisions#export).
 
 import { createHash } from 'node:crypto'
 import type { SeriesRow } from '../../../store/rates/series.ts'

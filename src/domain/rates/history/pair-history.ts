@@ -1,6 +1,6 @@
 // History of any pair: values by day, or one for each week, month, quarter or year. A point equals the answer of
-// /convert for its day (decisions 2.9). A point needs every leg: after the newest covered day of a leg no value is
-// carried. Holes are never bridged: such a day has no point, and its period is partial (decisions 2.18).
+// /convert for its day (decisions#conversion). A point needs every leg: after the newest covered day of a leg no value
+// is carried. Holes are never bridged: such a day has no point, and its period is partial (decisions#points).
 
 import type { RateType } from '../../../providers/provider.ts'
 import { dayNumber, type IsoDate, isoDate } from '../../../values/dates.ts'
@@ -74,7 +74,7 @@ export type Figures = {
   /** First of equal values. */
   low: DatedValue
   high: DatedValue
-  /** To 15 significant digits, half-even (decisions 2.9). */
+  /** To 15 significant digits, half-even (decisions#conversion). */
   mean: string
   /** Last value minus the first, exactly. */
   change: string
@@ -320,7 +320,7 @@ function oldestDay(legs: readonly PeriodLeg[], point: number): number {
   return Math.min(...legs.map(({ column, at }) => column.days[at[point] ?? 0] ?? 0))
 }
 
-/** Rate as published, or computed (decisions 2.9). */
+/** Rate as published, or computed (decisions#conversion). */
 function pointRate(legs: readonly PeriodLeg[], point: number): string {
   const [leg, second] = legs
   if (leg && !second && !leg.inverse) return columnValue(leg.column, leg.at[point] ?? 0)

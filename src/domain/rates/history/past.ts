@@ -1,4 +1,4 @@
-// The stored rates at a past instant (decisions 2.22), as a snapshot for the usual queries. The snapshot is computed
+// The stored rates at a past instant (decisions#as-of), as a snapshot for the usual queries. The snapshot is computed
 // backwards from the stored data: later values are removed and replaced values restored. So a series without changes
 // needs no memory. Gaps in the change log are errors, never guesses.
 

@@ -1,4 +1,4 @@
-// Lists of revisions that fit their sums (decisions 2.6). The check of a series is remembered until its rates change.
+// Lists of revisions that fit their sums (decisions#sums). The check of a series is remembered until its rates change.
 
 import { AppError } from '../../../runtime/errors.ts'
 import { snapshot } from '../../../store/engine.ts'

@@ -1,5 +1,5 @@
-// The link of a certificate, also in its QR code (decisions 2.24). The fragment of the page's address has the parameters
-// of the statement and its digest.
+// The link of a certificate, also in its QR code (decisions#statements). The fragment of the page's address has the
+// parameters of the statement and its digest.
 
 import { isIsoDate, utcInstant } from '../../../values/dates.ts'
 import { positiveAmount } from '../../../values/decimal.ts'

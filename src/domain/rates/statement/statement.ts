@@ -1,5 +1,5 @@
 // The statement of a conversion: a text with everything that the result follows from, as of an instant. Its SHA-256
-// identifies the answer; the proof is that the server repeats it (decisions 2.24).
+// identifies the answer; the proof is that the server repeats it (decisions#statements).
 
 import { createHash } from 'node:crypto'
 import type { RateType } from '../../../providers/provider.ts'

@@ -227,7 +227,7 @@ function seriesItem({ series, values, roundedTo }: IndicatorValues): Item {
   return { text, isEmpty: rows.length === 0, roundedTo }
 }
 
-/** In the words by which another server like this one reads the days (decisions 2.6). */
+/** In the words by which another server like this one reads the days (decisions#mirror). */
 function missingDaysMessage(missing: MissingDays): string {
   const { from, to } = firstInterval(missing)
   const rest = missing.isRounded ? ' con todos sus decimales' : ''

@@ -1,5 +1,5 @@
 // Collects the documents of an upload in any format, and validates each at its end. After the first invalid document
-// the others are only validated, and no blob is stored (decisions 3.5).
+// the others are only validated, and no blob is stored (decisions#all-or-nothing).
 
 import { MAX_LISTED_FAULTS, validateDocument } from '../../../domain/documents/uploads/faults.ts'
 import type {

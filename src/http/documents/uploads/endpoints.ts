@@ -1,5 +1,5 @@
 // Upload formats: JSON with base64 as in the contract, and raw bytes on a path of ours. Raw bytes are one document
-// as the body, or several as the files of a form (decisions 3.18).
+// as the body, or several as the files of a form (decisions#raw).
 
 import { AppError } from '../../../runtime/errors.ts'
 import { nodeContext } from '../../endpoint/answers/send.ts'

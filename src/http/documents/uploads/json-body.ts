@@ -1,6 +1,6 @@
 // Reads the JSON body of an upload in constant memory. The base64 of each document is decoded and written to disk as
 // it arrives. Validation of the request is not done here. An invalid document is recorded and reading continues,
-// since the answer counts every one (decisions 3.1, 3.3 and 3.5).
+// since the answer counts every one (decisions#checks, #document and #all-or-nothing).
 
 import { setImmediate } from 'node:timers/promises'
 import { notJson } from '../../../formats/json/error.ts'

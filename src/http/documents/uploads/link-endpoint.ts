@@ -1,4 +1,4 @@
-// The address of a link: a PUT of the bytes of one document, without a token (decisions 6.4).
+// The address of a link: a PUT of the bytes of one document, without a token (decisions#mcp-uploads).
 
 import * as v from 'valibot'
 import type { UploadLink, UploadLinks } from '../../../domain/documents/uploads/links.ts'

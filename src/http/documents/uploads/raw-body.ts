@@ -1,4 +1,4 @@
-// The format of an upload of one document whose body is its bytes (decisions 3.18).
+// The format of an upload of one document whose body is its bytes (decisions#raw).
 
 import { validateDocument } from '../../../domain/documents/uploads/faults.ts'
 import type { LinkedDocument } from '../../../domain/documents/uploads/links.ts'

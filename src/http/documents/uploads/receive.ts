@@ -40,14 +40,14 @@ export type UploadLimits = {
   waitMs: number
   /** How long a client may send nothing. */
   idleMs: number
-  /** Memory of uploads beside their blobs; default: decisions 3.3. */
+  /** Memory of uploads beside their blobs; default: decisions#document. */
   memory?: MemoryLimits
 }
 
 /** Timeouts of the queue and of a silent client. */
 export const UPLOAD_WAITS = { waitMs: 5_000, idleMs: 30_000 }
 
-const MEMORY: MemoryLimits = { each: 64 * 1024 ** 2, all: 128 * 1024 ** 2 } // decisions 3.3
+const MEMORY: MemoryLimits = { each: 64 * 1024 ** 2, all: 128 * 1024 ** 2 } // decisions#document
 const MAX_KEY = 255
 
 export type UploadDeps = {

@@ -1,4 +1,4 @@
-// Logs each upload (decisions 3.9): one line, and at debug one line for each document.
+// Logs each upload (decisions#body): one line, and at debug one line for each document.
 
 import { setImmediate } from 'node:timers/promises'
 import type { AcceptedUpload } from '../../../domain/documents/uploads/accept.ts'

@@ -1,6 +1,6 @@
 // Cache of answers made from stored data, by route, form and effective parameters. Answers of an older revision of the
 // data are dropped. An answer of several parts is generated while it is sent, and is not cached. The strong ETag
-// contains program version, database epoch, data revision and a checksum of the key (decisions 2.14).
+// contains program version, database epoch, data revision and a checksum of the key (decisions#caching).
 
 import { promisify } from 'node:util'
 import { crc32, gzip as gzipLater, gzipSync } from 'node:zlib'

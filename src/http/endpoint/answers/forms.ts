@@ -25,7 +25,7 @@ export function jsonForm<T, A>(encode: Form<T, A>['encode'], headers?: Form<T, A
 }
 
 /**
- * Returns the form of the highest quality in an Accept header (RFC 9110, 12.4.2; decisions 2.14). The most specific
+ * Returns the form of the highest quality in an Accept header (RFC 9110, 12.4.2; decisions#caching). The most specific
  * matching range gives the quality. At equal quality a named form goes before a wildcard, then the header's order
  * decides. If no form is acceptable, the first one is returned.
  */

@@ -1,4 +1,4 @@
-// Queries that the document tools call. They are arguments, so the tools know no database (decisions 6.1).
+// Queries that the document tools call. They are arguments, so the tools know no database (decisions#mcp).
 
 import type { Access } from '../../../domain/documents/access.ts'
 import type { ClaimedDocument, ClaimRequest, Worker } from '../../../domain/documents/claims/claiming.ts'

@@ -35,7 +35,7 @@ const INTEGER = /^-?\d+(\.0+)?(e\+?\d+)?$/i
 
 /**
  * Parses the JSON of a message. Numbers other than safe integers become NaN, which no parameter accepts: a float could
- * lose a digit of an amount (decisions 6.3).
+ * lose a digit of an amount (decisions#mcp-results).
  * @throws SyntaxError
  */
 export function parseMessage(text: string): unknown {

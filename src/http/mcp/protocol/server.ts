@@ -1,5 +1,5 @@
 // Answers messages of MCP, over HTTP and over stdin. The protocol is small enough to be served without its SDK, whose
-// clients the tests use (decisions 6.1).
+// clients the tests use (decisions#mcp).
 
 import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
 import { VERSION } from '../../../runtime/assets.ts'

@@ -1,5 +1,5 @@
-// MCP tools of indicators: other series of the bank, and counter rates (decisions 2.25). A server offers them while at
-// least one indicator is enabled. None answers with a rate.
+// MCP tools of indicators: other series of the bank, and counter rates (decisions#indicators). A server offers them
+// while at least one indicator is enabled. None answers with a rate.
 
 import * as v from 'valibot'
 import type { DescribedIndicator } from '../../../domain/indicators/catalogue.ts'

@@ -60,7 +60,7 @@ export const Holes = v.optional(v.nullable(v.array(v.object({ from: Text, to: Te
 export const NextCursor = v.optional(Count)
 
 /**
- * Returns the requested day; today by default. A mistyped year must not return today's rate (decisions 2.6).
+ * Returns the requested day; today by default. A mistyped year must not return today's rate (decisions#future).
  * @throws AppError `invalid` for a day after tomorrow
  */
 export function answeredDay(on: IsoDate | undefined, clock: Clock): IsoDate {

@@ -1,5 +1,5 @@
 // Certificate of a conversion: issues it, or verifies the one of a link. The server makes its statement; the page only
-// shows it (decisions 2.24).
+// shows it (decisions#statements).
 
 import { useEffect, useState } from 'preact/hooks'
 import { serverTime } from '../../api/clock.ts'

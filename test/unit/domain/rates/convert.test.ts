@@ -1,4 +1,4 @@
-// Conversions against exact fractions of whole numbers: no digit is taken on trust (decisions 2.9).
+// Conversions against exact fractions of whole numbers: no digit is taken on trust (decisions#conversion).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -6,7 +6,7 @@ import { fc } from '../../../support/fast-check.ts'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
-/** Slow decoder of decisions 3.4. */
+/** Slow decoder of decisions#base64. */
 function decodeSlowly(text: string): Buffer | undefined {
   const chars = text.replaceAll(/[\r\n]/g, '')
   if (chars.length % 4 !== 0) return undefined

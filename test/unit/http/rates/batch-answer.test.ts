@@ -6,7 +6,7 @@ import { answerBatch } from '../../../../src/http/rates/batch-answer.ts'
 import { createInterleaver } from '../../../../src/runtime/interleave.ts'
 import type { SeriesRow } from '../../../../src/store/rates/series.ts'
 
-const SLICE = 500 // elements (decisions 2.20)
+const SLICE = 500 // elements (decisions#batch)
 
 test('answerBatch finds the routes of distinct pairs in slices', async () => {
   const codes = Array.from({ length: 2000 }, (_, at) => `${letter(at, 676)}${letter(at, 26)}${letter(at, 1)}`)

@@ -1,4 +1,4 @@
-// Values of an answer that are too far from others of their series to be stored (decisions 2.6).
+// Values of an answer that are too far from others of their series to be stored (decisions#jumps).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

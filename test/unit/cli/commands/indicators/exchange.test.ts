@@ -1,4 +1,5 @@
-// `cambista export --indicators` and `cambista import` of such a file, and the same file over HTTP (decisions 2.25).
+// `cambista export --indicators` and `cambista import` of such a file, and the same file over HTTP
+// (decisions#indicators).
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'

@@ -1,4 +1,4 @@
-// `export` and `import`: the rates of one server in another that never syncs (decisions 2.21).
+// `export` and `import`: the rates of one server in another that never syncs (decisions#export).
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'

@@ -1,4 +1,4 @@
-// `import --bccr`: files of the bank's website, merged with the stored values (decisions 2.23).
+// `import --bccr`: files of the bank's website, merged with the stored values (decisions#bank-files).
 
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// The form that an Accept header chooses (RFC 9110, 12.4.2; decisions 2.14).
+// The form that an Accept header chooses (RFC 9110, 12.4.2; decisions#caching).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
