@@ -4,7 +4,7 @@
 import { cleanText } from '../../values/clean-text.ts'
 import { isIsoDate } from '../../values/dates.ts'
 import { canonicalDecimal } from '../../values/decimal.ts'
-import { createBase64Decoder } from '../json/base64.ts'
+import { type Base64Decoder, createBase64Decoder } from '../json/base64.ts'
 import type { RawInvoice, RawValues } from './element-tree.ts'
 import { BAD_CHARACTER, createElementReader, type ElementReader } from './elements.ts'
 import { type ByteText, createByteText, type ValueDecoder } from './encoding.ts'
@@ -53,15 +53,6 @@ export type InvoiceFacts = {
 /** `fault` is a sentence that repeats nothing of the content. */
 export type UnreadableInvoice = { kind: InvoiceKind; fault: string }
 
-export type InvoiceReader = {
-  /** Returns false once nothing that follows is of interest. */
-  push(bytes: Uint8Array): boolean
-  /** Returns true for XML, also in base64, and also of another kind. Complete after `end`. */
-  isXml(): boolean
-  /** Undefined: no invoice. */
-  end(): InvoiceFacts | UnreadableInvoice | undefined
-}
-
 const MAX_BYTES = 5_000_000
 const HEAD_BYTES = 64 // blanks before a base64 text or an element are few
 const MAX_CHARACTERS = 400
@@ -77,55 +68,65 @@ const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(Z|[+-]\d{2}:\d{2
 const WITHOUT_CURRENCY = new Set(['4.2', '4.3']) // mean colones
 
 export function createInvoiceReader(): InvoiceReader {
-  let head: Buffer | undefined = Buffer.alloc(0)
-  let size = 0
-  let isOfInterest = true
-  let base64: ReturnType<typeof createBase64Decoder> | undefined
-  let text: ByteText | undefined
-  let elements: ElementReader | undefined // made for XML alone: most contents are none
+  return new InvoiceReader()
+}
 
-  const write = (bytes: Buffer): boolean => {
-    const decoded = base64 ? base64.decode(bytes) : bytes
+class InvoiceReader {
+  #head: Buffer | undefined = Buffer.alloc(0)
+  #size = 0
+  #isOfInterest = true
+  #base64: Base64Decoder | undefined
+  #text: ByteText | undefined
+  #elements: ElementReader | undefined // made for XML alone: most contents are none
+
+  /** Returns false once nothing that follows is of interest. */
+  push(bytes: Uint8Array): boolean {
+    this.#size += bytes.length
+    if (this.#size > MAX_BYTES) this.#isOfInterest = false
+    if (!this.#isOfInterest) return false
+    const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    if (!this.#head) this.#isOfInterest = this.#write(chunk)
+    else if (this.#head.length === 0 && chunk.length >= HEAD_BYTES) this.#isOfInterest = this.#start(chunk)
+    else {
+      this.#head = Buffer.concat([this.#head, chunk]) // a copy: the caller may use its buffer again
+      if (this.#head.length >= HEAD_BYTES) this.#isOfInterest = this.#start(this.#head)
+    }
+    return this.#isOfInterest
+  }
+
+  /** Returns true for XML, also in base64, and also of another kind. Complete after `end`. */
+  isXml(): boolean {
+    return this.#elements !== undefined
+  }
+
+  /** Undefined: no invoice. */
+  end(): InvoiceFacts | UnreadableInvoice | undefined {
+    if (this.#size > MAX_BYTES) return undefined
+    if (this.#isOfInterest && this.#head) this.#isOfInterest = this.#start(this.#head)
+    if (this.#base64 && this.#isOfInterest && !this.#base64.complete()) return undefined
+    const raw = this.#elements?.end()
+    if (!raw || 'fault' in raw) return raw
+    const decoder = (this.#text as ByteText).end(raw.encoding)
+    if (decoder.encoding === undefined || raw.misread.has(decoder.encoding))
+      return { kind: raw.kind, fault: BAD_CHARACTER }
+    return parseFacts(raw, decoder)
+  }
+
+  #start(first: Buffer) {
+    this.#head = undefined
+    const latin1 = first.subarray(0, HEAD_BYTES).toString('latin1')
+    if (BASE64_OF_XML.test(latin1)) this.#base64 = createBase64Decoder()
+    else if (!XML_START.test(latin1) && !UTF16_XML_START.test(latin1)) return false
+    return this.#write(first)
+  }
+
+  #write(bytes: Buffer) {
+    const decoded = this.#base64 ? this.#base64.decode(bytes) : bytes
     if (!decoded) return false
     if (decoded.length === 0) return true
-    text ??= createByteText(decoded)
-    elements ??= createElementReader()
-    return elements.write(text.push(decoded))
-  }
-  const start = (first: Buffer): boolean => {
-    head = undefined
-    const latin1 = first.subarray(0, HEAD_BYTES).toString('latin1')
-    if (BASE64_OF_XML.test(latin1)) base64 = createBase64Decoder()
-    else if (!XML_START.test(latin1) && !UTF16_XML_START.test(latin1)) return false
-    return write(first)
-  }
-
-  return {
-    push(bytes) {
-      size += bytes.length
-      if (size > MAX_BYTES) isOfInterest = false
-      if (!isOfInterest) return false
-      const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-      if (!head) isOfInterest = write(chunk)
-      else if (head.length === 0 && chunk.length >= HEAD_BYTES) isOfInterest = start(chunk)
-      else {
-        head = Buffer.concat([head, chunk]) // a copy: the caller may use its buffer again
-        if (head.length >= HEAD_BYTES) isOfInterest = start(head)
-      }
-      return isOfInterest
-    },
-    isXml: () => elements !== undefined,
-    end() {
-      if (size > MAX_BYTES) return undefined
-      if (isOfInterest && head) isOfInterest = start(head)
-      if (base64 && isOfInterest && !base64.complete()) return undefined
-      const raw = elements?.end()
-      if (!raw || 'fault' in raw) return raw
-      const decoder = (text as ByteText).end(raw.encoding)
-      if (decoder.encoding === undefined || raw.misread.has(decoder.encoding))
-        return { kind: raw.kind, fault: BAD_CHARACTER }
-      return parseFacts(raw, decoder)
-    },
+    this.#text ??= createByteText(decoded)
+    this.#elements ??= createElementReader()
+    return this.#elements.write(this.#text.push(decoded))
   }
 }
 
