@@ -3,7 +3,7 @@
 import { AppError } from '../../runtime/errors.ts'
 import { addDays, type IsoDate, isIsoDate } from '../../values/dates.ts'
 import type { Cell, NumberFormat, Sheet } from './cells.ts'
-import { readXml } from './xml.ts'
+import { readXml, type XmlReader } from './xml.ts'
 
 type SheetContext = {
   name: string
@@ -23,52 +23,73 @@ const FIRST_SERIAL = 61 // 1900-03-01: earlier days count a leap day that did no
 
 /** @throws AppError `failed` for too many cells, or an invalid cell reference */
 export function readSheet(xml: string, context: SheetContext): Sheet {
-  const rows = new Map<number, Map<number, Cell>>()
-  let count = 0
-  let row = 0
-  let column = 0
-  let cell: CellText = { type: '', style: 0, text: '', isEmptyFormula: false }
-  let [isValue, isPhonetic] = [false, false]
-  const put = () => {
-    const value = readCell(cell, context)
-    if (!value) return
-    count += 1
-    if (count > MOST_CELLS) throw new AppError('failed', `a sheet has more than ${MOST_CELLS} cells`)
-    rows.getOrInsertComputed(row, () => new Map()).set(column, value)
-  }
-  readXml(xml, {
-    open(name, { r: place, t: type = 'n', s: style = '0' }) {
-      if (name === 'row') {
-        row = place === undefined ? row + 1 : Number(place)
-        column = 0
-      } else if (name === 'c') {
-        column = place === undefined ? column + 1 : columnNumber(place, row)
-        if (!(row >= 1 && row <= LAST_ROW && column >= 1 && column <= LAST_COLUMN))
-          throw new AppError('failed', `a cell of the sheet has no place: ${place}`)
-        cell = { type, style: Number(style), text: '', isEmptyFormula: false }
-      } else if (name === 'rPh') isPhonetic = true
-      else if (name === 'f') cell.isEmptyFormula = true
-      else if (name === 'v' || name === 't') {
-        isValue = !isPhonetic
-        cell.isEmptyFormula = false
-      }
-    },
-    text(more) {
-      if (isValue) cell.text += more
-    },
-    close(name) {
-      if (name === 'v' || name === 't') isValue = false
-      else if (name === 'rPh') isPhonetic = false
-      else if (name === 'c') put()
-    },
-  })
+  const cells = new CellReader(context)
+  readXml(xml, cells)
   return {
     name: context.name,
-    rows: [...rows]
-      .sort(([a], [b]) => a - b)
-      .map(([number, cells]) => ({ number, cells: new Map([...cells].sort(([a], [b]) => a - b)) })),
+    rows: cells.rows(),
     place: (number, at) => `cell ${columnLetters(at)}${number}`,
   }
+}
+
+class CellReader implements XmlReader {
+  readonly #context: SheetContext
+  readonly #rows = new Map<number, Map<number, Cell>>()
+  #count = 0
+  #row = 0
+  #column = 0
+  #cell: CellText = { type: '', style: 0, text: '', isEmptyFormula: false }
+  #isValue = false
+  #isPhonetic = false
+
+  constructor(context: SheetContext) {
+    this.#context = context
+  }
+
+  rows() {
+    return [...this.#rows]
+      .sort(([a], [b]) => a - b)
+      .map(([number, cells]) => ({ number, cells: new Map([...cells].sort(([a], [b]) => a - b)) }))
+  }
+
+  open(name: string, { r: place, t: type = 'n', s: style = '0' }: Readonly<Record<string, string>>) {
+    if (name === 'row') {
+      this.#row = place === undefined ? this.#row + 1 : Number(place)
+      this.#column = 0
+    } else if (name === 'c') {
+      this.#column = place === undefined ? this.#column + 1 : columnNumber(place, this.#row)
+      if (!isInSheet(this.#row, this.#column))
+        throw new AppError('failed', `a cell of the sheet has no place: ${place}`)
+      this.#cell = { type, style: Number(style), text: '', isEmptyFormula: false }
+    } else if (name === 'rPh') this.#isPhonetic = true
+    else if (name === 'f') this.#cell.isEmptyFormula = true
+    else if (name === 'v' || name === 't') {
+      this.#isValue = !this.#isPhonetic
+      this.#cell.isEmptyFormula = false
+    }
+  }
+
+  text(more: string) {
+    if (this.#isValue) this.#cell.text += more
+  }
+
+  close(name: string) {
+    if (name === 'v' || name === 't') this.#isValue = false
+    else if (name === 'rPh') this.#isPhonetic = false
+    else if (name === 'c') this.#put()
+  }
+
+  #put() {
+    const value = readCell(this.#cell, this.#context)
+    if (!value) return
+    this.#count += 1
+    if (this.#count > MOST_CELLS) throw new AppError('failed', `a sheet has more than ${MOST_CELLS} cells`)
+    this.#rows.getOrInsertComputed(this.#row, () => new Map()).set(this.#column, value)
+  }
+}
+
+function isInSheet(row: number, column: number): boolean {
+  return row >= 1 && row <= LAST_ROW && column >= 1 && column <= LAST_COLUMN
 }
 
 function readCell({ type, style, text, isEmptyFormula }: CellText, context: SheetContext): Cell | undefined {
