@@ -5,14 +5,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { helpTexts } from '../src/cli/help/texts.ts'
-import { flagText } from '../src/cli/help.ts'
-import {
-  CALL_ONLY,
-  CLUSTER_ONLY,
-  OPTIONS,
-  type OptionName,
-  requireOption,
-} from '../src/cli/options/options.ts'
 import { checkSpanish } from './unit/cli/help/spanish-words.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -60,20 +52,6 @@ for (const pair of pairs.filter(({ spanish }) => existsSync(join(ROOT, spanish))
   })
 }
 
-test('src/manual/es/options.md has the options of the program, with the texts of the help', () => {
-  const rows = (isCluster: boolean) =>
-    (Object.keys(OPTIONS) as OptionName[])
-      .filter((name) => !CALL_ONLY.has(name) && CLUSTER_ONLY.has(name) === isCluster)
-      .map((name) => {
-        const { fallback } = requireOption(name)
-        const value = fallback === undefined ? '' : ` (\`${fallback}\`)`
-        return `\`${flagText(name, {}, SPANISH)}\`${value}: ${SPANISH.option(name)}`
-      })
-  const [, single = '', cluster = ''] = sections(readText(`${MANUAL}/es/options.md`))
-  assert.deepEqual(listItems(single), rows(false))
-  assert.deepEqual(listItems(cluster), rows(true))
-})
-
 function placeholder(code: string): string {
   return SPANISH.placeholder(code)
 }
@@ -102,15 +80,4 @@ function inlineCode(section: string): string[] {
 /** Returns the digits of all numbers, sorted, without separators of groups and decimals. */
 function numbers(section: string): string[] {
   return (section.match(/\d+([ ,.]\d+)*/g) ?? []).map((number) => number.replace(/\D/g, '')).sort()
-}
-
-/** Returns the items of a list, each as one line. */
-function listItems(section: string): string[] {
-  const items = section.split(/\n(?=- )|\n\n/).filter((part) => part.startsWith('- '))
-  return items.map((item) =>
-    item
-      .slice(2)
-      .replace(/\n {2}/g, ' ')
-      .trimEnd(),
-  )
 }

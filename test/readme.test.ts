@@ -6,34 +6,21 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { readCommandLine } from '../src/cli/command-line.ts'
 import { loadCommands } from '../src/cli/commands.ts'
-import { helpTexts } from '../src/cli/help/texts.ts'
-import { flagText } from '../src/cli/help.ts'
-import type { Option } from '../src/cli/options/names.ts'
-import { CALL_ONLY, CLUSTER_ONLY, OPTIONS, type OptionName } from '../src/cli/options/options.ts'
 import { parseWords } from '../src/cli/parse/args.ts'
+import { optionPages } from './promises/options.ts'
 
 const COMMANDS = await loadCommands()
 
 const ROOT = join(import.meta.dirname, '..')
-const texts = helpTexts('en')
 const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
 const manualFiles = globSync('src/manual/**/*.md', { cwd: ROOT })
 
-test('src/manual/options.md has the options of the program, with the texts of the help', () => {
-  const rows = (isCluster: boolean) =>
-    Object.entries(OPTIONS as Record<string, Option>)
-      .filter(([name]) => !CALL_ONLY.has(name) && CLUSTER_ONLY.has(name) === isCluster)
-      .map(([name, { fallback }]) => {
-        const value = fallback === undefined ? '' : ` (\`${fallback}\`)`
-        return `\`${flagText(name as OptionName)}\`${value}: ${texts.option(name)}`
-      })
-  const [, single = '', cluster = ''] = readFileSync(join(ROOT, 'src/manual/options.md'), 'utf8').split(
-    /^## /m,
-  )
-  assert.ok(rows(true).length > 5 && rows(false).length > 20)
-  assert.deepEqual(listItems(single), rows(false))
-  assert.deepEqual(listItems(cluster), rows(true))
-})
+for (const { path, text, expected } of optionPages()) {
+  test(`${path} has the options of the program: node test/promises/options.ts writes them`, () => {
+    assert.ok([...text.matchAll(/^- `--/gm)].length > 40)
+    assert.equal(text, expected)
+  })
+}
 
 for (const path of ['README.md', ...manualFiles]) {
   test(`each cambista command in ${path} is valid`, () => {
@@ -105,17 +92,6 @@ test('README has at most 150 lines', () => {
   const lines = readme.split('\n')
   assert.ok(lines.length <= 150, `${lines.length} lines`)
 })
-
-/** Returns the items of a list, each as one line. */
-function listItems(section: string): string[] {
-  const items = section.split(/\n(?=- )|\n\n/).filter((part) => part.startsWith('- '))
-  return items.map((item) =>
-    item
-      .slice(2)
-      .replace(/\n {2}/g, ' ')
-      .trimEnd(),
-  )
-}
 
 /** Returns the command lines of the shell blocks, without comments, sudo, pipes and redirections. */
 function parseCommandLines(text: string): string[] {

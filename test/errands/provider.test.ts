@@ -2,42 +2,15 @@
 // else changes.
 
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { startProgram } from '../support/program.ts'
 import { PRUEBAS_TOKEN, startPruebas } from '../support/pruebas/source.ts'
 import { fixedClock, temporaryDirectory } from '../support/temporary.ts'
 import { compile, copyLauncher, copyRepository, copySources, ROOT, runTests, TESTS } from './copy.ts'
-
-const OPTION_ROWS = {
-  '- `--sync-cron ': ['- `--pruebas-cron PATTERN` (`30 16 * * 1-5`): when to sync, in the time of Helsinki'],
-  '  each sync': [
-    '- `--pruebas-url URL` (`https://pruebas.example/rates`): base of its rates',
-    '- `--pruebas-pace MS` (`500`): least milliseconds between two requests to it',
-    '- `--pruebas-token-file FILE`: file with its token (or the token itself in CAMBISTA_PRUEBAS_TOKEN)',
-  ],
-}
-const SPANISH_ROWS = {
-  '- `--sync-cron ': [
-    '- `--pruebas-cron PATRÓN` (`30 16 * * 1-5`): cuándo se sincroniza, en hora de Helsinki',
-  ],
-  '  nuevo en cada sincronización': [
-    '- `--pruebas-url URL` (`https://pruebas.example/rates`): dirección base de sus tipos de cambio',
-    '- `--pruebas-pace MS` (`500`): mínimo de milisegundos entre dos solicitudes',
-    '- `--pruebas-token-file ARCHIVO`: archivo con su token (o el token mismo en CAMBISTA_PRUEBAS_TOKEN)',
-  ],
-}
-
-function addRows(path: string, rows: Readonly<Record<string, readonly string[]>>): void {
-  const lines = readFileSync(path, 'utf8').split('\n')
-  for (const [start, added] of Object.entries(rows)) {
-    const at = lines.findIndex((line) => line.startsWith(start))
-    assert.ok(at > 0, start)
-    lines.splice(at + 1, 0, ...added)
-  }
-  writeFileSync(path, lines.join('\n'))
-}
 
 function addPruebas(copy: string): string {
   const source = readFileSync(join(ROOT, 'test/support/pruebas/pruebas.ts'), 'utf8')
@@ -60,10 +33,9 @@ test('a provider that was added satisfies the compiler', async (t) => {
   await compile(addPruebas(copySources(t)))
 })
 
-test('a provider that was added with its rows in the manual breaks no test', async (t) => {
+test('a provider that was added, with its options in the manual, breaks no test', async (t) => {
   const copy = addPruebas(copyRepository(t))
-  addRows(join(copy, 'src/manual/options.md'), OPTION_ROWS)
-  addRows(join(copy, 'src/manual/es/options.md'), SPANISH_ROWS)
+  await promisify(execFile)(process.execPath, ['test/promises/options.ts'], { cwd: copy })
   await runTests(copy, TESTS)
 })
 
