@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import Sqlite from 'better-sqlite3'
@@ -15,6 +16,8 @@ import {
   RELEASED_SCHEMAS,
 } from '../../../support/older-schema.ts'
 import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
+
+const ROOT = join(import.meta.dirname, '../../../..')
 
 /** Returns the SQL of every table and index, without comments and insignificant spaces. */
 function describeSchema(sqlite: Sqlite.Database): string[] {
@@ -53,6 +56,13 @@ for (const version of RELEASED_SCHEMAS) {
     assert.deepEqual(await selectCoverage(db), new Map([[1, [{ from: '2026-03-24', to: '2026-03-24' }]]]))
   })
 }
+
+test('the tests build their next schema on a released one', () => {
+  const wrong = globSync('test/**/*.ts', { cwd: ROOT }).filter((path) =>
+    /\[\.\.\.(?:SHARED_)?MIGRATIONS\b/.test(readFileSync(join(ROOT, path), 'utf8')),
+  )
+  assert.deepEqual(wrong, [], 'a schema between two releases opens with its own tables alone')
+})
 
 test('an upgrade preserves revisions and reuses none of their ids', async (t) => {
   const dataDir = olderSchema(t)
