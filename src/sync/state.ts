@@ -74,7 +74,7 @@ export function enabledSeries(state: RunContext, group: SeriesGroup): SeriesRow[
 }
 
 /** Returns the table of a stored series, by its pair and side. */
-export function seriesTable(provider: Provider, series: SeriesRow): string | undefined {
+function seriesTable(provider: Provider, series: SeriesRow): string | undefined {
   return catalogueEntry(provider, series)?.table
 }
 

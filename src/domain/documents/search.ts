@@ -25,7 +25,7 @@ import type { DocumentsRequest } from './page-request.ts'
 export type SearchPage = { documents: DocumentRow[]; hasMore: boolean; last: number | undefined }
 
 /** Rows that a request scans. */
-export const MOST_SCANNED = 50_000
+const MOST_SCANNED = 50_000
 const FIRST_ROWS = 250
 const MOST_ROWS = 2000 // a few milliseconds
 

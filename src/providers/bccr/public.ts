@@ -140,7 +140,7 @@ function countDecimals(value: string): number {
 }
 
 /** Concatenates answers; a series is listed once, under its first name. */
-export function mergeAnswers(answers: readonly SourceAnswer[]): SourceAnswer {
+function mergeAnswers(answers: readonly SourceAnswer[]): SourceAnswer {
   const listed = new Map<string, { code: string; name: string }>()
   for (const series of answers.flatMap((answer) => answer.listed)) {
     if (!listed.has(series.code)) listed.set(series.code, series)

@@ -35,7 +35,7 @@ export function revisionText(row: SummedRevision): string {
 }
 
 /** Computes the sums of a series from its rows. */
-export async function computeSums(db: ReadDb, seriesId: number): Promise<Map<string, Sum>> {
+async function computeSums(db: ReadDb, seriesId: number): Promise<Map<string, Sum>> {
   const [column] = await selectColumnsOfSeries(db, [seriesId])
   const revisions = db.selectFrom('rate_revisions').select(REVISION_COLUMNS).where('series_id', '=', seriesId)
   return sumsByYear(column?.lines ?? '').set(REVISIONS, sumRevisions(await revisions.execute()))

@@ -50,7 +50,7 @@ const LONG_WINDOW_DAYS = 400
 export const HISTORY_DAYS = 366
 const WEEK_DAYS = 7
 const RETRY_MS = 3_600_000
-export const HISTORY_REQUESTS_A_DAY = 600
+const HISTORY_REQUESTS_A_DAY = 600
 const WINDOW_REQUESTS = 2 // at most: an empty year is requested twice
 const MOST_HOLES = 3 // in the newest days, before today's value is requested alone
 const QUIET = { from: '04:00', to: '06:30' } // the rates are read then
@@ -70,7 +70,7 @@ export function nextIndicatorWindow(plan: IndicatorPlan, now: Date): IndicatorWi
 }
 
 /** Returns true for an indicator without a known periodicity too. */
-export function isDaily({ periodicity }: Pick<StoredIndicator, 'periodicity'>): boolean {
+function isDaily({ periodicity }: Pick<StoredIndicator, 'periodicity'>): boolean {
   return periodicity === null || periodicity === DAILY
 }
 

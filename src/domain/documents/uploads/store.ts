@@ -157,7 +157,7 @@ export function insertUploads(
 }
 
 /** Agent, owner, company and token of an upload. */
-export function uploadParties({ companyId, agentId, ownerId }: Batch, { tokenId }: UploadOrigin): Parties {
+function uploadParties({ companyId, agentId, ownerId }: Batch, { tokenId }: UploadOrigin): Parties {
   return { companyId, agentId, ownerId, tokenId }
 }
 
