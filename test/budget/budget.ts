@@ -1,0 +1,37 @@
+// The budget: what each kind of request costs at most, in counts that are the same on each machine.
+// `node test/budget/budget.ts` measures, and writes the file.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Counts, measureKinds } from './measure.ts'
+
+/** Counts of a request, by kind. */
+export type Budget = Record<string, Counts>
+
+type Bundler = { bundleProgram(): Promise<{ code: string; inputs: string[] }[]> }
+
+const BUNDLER: string = new URL('../../src/bundle.mjs', import.meta.url).href
+const FILE = join(import.meta.dirname, '../bench/budget.json')
+
+export function readBudget(): Budget {
+  return JSON.parse(readFileSync(FILE, 'utf8')) as Budget
+}
+
+/** Measures all counts of all kinds, and of a start: modules and bytes of the executable's first chunk. */
+export async function measureBudget(): Promise<Budget> {
+  const [calls, work] = [await measureKinds('calls'), await measureKinds('work')]
+  const { bundleProgram }: Bundler = await import(BUNDLER)
+  const [first] = await bundleProgram()
+  const budget: Budget = { start: { modules: first?.inputs.length ?? 0, size: first?.code.length ?? 0 } }
+  for (const [kind, counts] of calls) {
+    const all = Object.entries({ ...counts, ...work.get(kind) })
+    budget[kind] = Object.fromEntries(all.map(([name, count]) => [name, Number(count.toPrecision(4))]))
+  }
+  return budget
+}
+
+if (import.meta.main) {
+  const rows = Object.entries(await measureBudget())
+  const lines = rows.map(([kind, counts]) => `  ${JSON.stringify(kind)}: ${JSON.stringify(counts)}`)
+  writeFileSync(FILE, `{\n${lines.join(',\n')}\n}\n`)
+}
