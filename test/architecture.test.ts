@@ -150,7 +150,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'src/http/web/page-api.ts pageApi': 91,
   'src/sync/meter.ts createMeter': 92,
   'src/web/rates/differential/differential.tsx Differential': 107,
-  'src/web/rates/differential/position-form.tsx PositionForm': 148,
 }
 
 /** Places that read the words of an error, each with its reason. Other places decide by codes. */

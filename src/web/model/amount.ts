@@ -26,7 +26,7 @@ export type ParsedAmount = {
   error?: undefined
 }
 /** `code`: the currency without rates. */
-export type Amount = ParsedAmount | { value?: undefined; error: AmountError; code?: string }
+export type Amount = ParsedAmount | (AmountFailure & { value?: undefined; currency?: undefined })
 
 type Decimal = { value: string; decimalSign?: string | undefined; groupSign?: string | undefined }
 type Term = Decimal & { isNegative: boolean; currencies: readonly string[] }

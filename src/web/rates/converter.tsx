@@ -10,6 +10,7 @@ import { IconButton } from '../components/icon-button.tsx'
 import { icons } from '../components/icons.tsx'
 import { SegmentedControl } from '../components/segmented-control.tsx'
 import { SignedFigure } from '../components/signed-figure.tsx'
+import { TextField } from '../components/text-field.tsx'
 import { formats, language, setView, texts, view } from '../components/view.ts'
 import { type Amount, formatAmount, parseAmount } from '../model/amount.ts'
 import { SIDES } from '../model/fragment.ts'
@@ -39,21 +40,17 @@ export function Converter({ series, choice }: { series: readonly Series[]; choic
         />
       </div>
       <div class="convert-fields grid above-14">
-        <div class="convert-amount">
-          <label for={id}>{words.amount}</label>
-          <input
-            id={id}
-            class="field amount"
-            inputmode="text"
-            autocomplete="off"
-            spellcheck={false}
-            maxLength={80}
-            value={field.text}
-            aria-invalid={inputAmount.error !== undefined}
-            aria-describedby={`${id}-read`}
-            onInput={(event) => field.change(event.currentTarget.value)}
-          />
-        </div>
+        <TextField
+          box="convert-amount"
+          label={words.amount}
+          class="field amount"
+          spellcheck={false}
+          maxLength={80}
+          value={field.text}
+          aria-invalid={inputAmount.error !== undefined}
+          aria-describedby={id}
+          onText={field.change}
+        />
         <CurrencyField
           label={words.source}
           value={source}
@@ -76,7 +73,7 @@ export function Converter({ series, choice }: { series: readonly Series[]; choic
         <DateField label={words.date} choice={choice} describedBy={`${id}-day`} />
       </div>
       <div class="reading flex above-8 quiet small one-line">
-        <Reading id={`${id}-read`} text={field.text} inputAmount={inputAmount} source={source} />
+        <Reading id={id} text={field.text} inputAmount={inputAmount} source={source} />
         <DateWords id={`${id}-day`} choice={choice} />
       </div>
       <ConversionOutcome
@@ -99,22 +96,18 @@ function useAmountField(codes: ReadonlySet<string> | undefined) {
     text,
     change(newText: string) {
       setText(newText)
-      const { value, currency = source } = parsedValue(parseAmount(newText, codes))
+      const { value, currency = source } = parseAmount(newText, codes)
       if (value === undefined) return
       const isSwap = currency === target && currency !== source
       setView({ amount: value, source: currency, ...(isSwap ? { target: source } : {}) })
     },
     /** Changes the currencies. Text with another currency loses it. */
     choose(change: { source?: string; target?: string }) {
-      const { currency } = parsedValue(parseAmount(text, codes))
+      const { currency } = parseAmount(text, codes)
       if (currency !== undefined && currency !== (change.source ?? source)) setText(bareText)
       setView(change)
     },
   }
-}
-
-function parsedValue(inputAmount: Amount): { value?: string | undefined; currency?: string | undefined } {
-  return inputAmount.error === undefined ? inputAmount : {}
 }
 
 /** The parsed amount, or the reason why there is none. */
