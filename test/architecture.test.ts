@@ -149,7 +149,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'src/http/status/metrics.ts createMetrics': 111,
   'src/http/web/page-api.ts pageApi': 91,
   'src/sync/meter.ts createMeter': 92,
-  'src/web/rates/differential/differential.tsx Differential': 107,
 }
 
 /** Places that read the words of an error, each with its reason. Other places decide by codes. */

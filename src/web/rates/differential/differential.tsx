@@ -8,13 +8,14 @@ import { type DayBounds, useDateChoice } from '../../components/dates/date-choic
 import { DateField, DateWords } from '../../components/dates/date-field.tsx'
 import { icons } from '../../components/icons.tsx'
 import { FailureNotice } from '../../components/notice.tsx'
+import type { DownloadSource } from '../../components/output/download-list.tsx'
 import { DownloadMenu } from '../../components/output/download-menu.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { formats, pageTexts, setView, texts, view } from '../../components/view.ts'
 import { LISTS } from '../../i18n/lists.ts'
 import { lastMonthEnd } from '../../model/days.ts'
 import { SIDE_RULES, type SideRule } from '../../model/fragment.ts'
-import { listedCurrencies } from '../../model/rates/currencies.ts'
+import { type Currency, listedCurrencies } from '../../model/rates/currencies.ts'
 import { computeTotals, type Position } from '../../model/rates/differential.ts'
 import { AccountingFigure } from '../pasted/figure.tsx'
 import type { differentialTable } from './differential-table.ts'
@@ -27,24 +28,20 @@ import { type Differences, useDifferences } from './use-differences.ts'
 const MISSING = '—'
 const CLOSING_WORDS = 'closing-words'
 
-export type OpenPanel = { kind: 'paste' } | { kind: 'form'; position: Position | undefined } | undefined
+type OpenPanel = { kind: 'paste' } | { kind: 'form'; position: Position | undefined } | undefined
 
 export function Differential({ series, bounds }: { series: readonly Series[]; bounds: DayBounds }) {
   const words = pageTexts(LISTS).differential
   const { closing, books, rule } = view.value
-  const [panel, setPanel] = useState<OpenPanel>(undefined)
-  const [isGuideOpen, setGuideOpen] = useState(false)
   const currencies = listedCurrencies(series, formats.value)
   const monthEnd = lastMonthEnd(bounds.today)
   const choice = useDateChoice(closing || monthEnd, bounds, (day) =>
     setView({ closing: day === monthEnd ? '' : day }),
   )
   const { day, error } = choice
-  const list = positions.value
   const { differences, failure, isBusy } = useDifferences(
-    error ? undefined : { positions: list, day, books, rule },
+    error ? undefined : { positions: positions.value, day, books, rule },
   )
-  const close = () => setPanel(undefined)
   return (
     <>
       <section class="card differential" aria-labelledby="differential">
@@ -68,71 +65,10 @@ export function Differential({ series, bounds }: { series: readonly Series[]; bo
       </section>
       <TotalsCard differences={differences} day={error ? '' : day} books={books} isBusy={isBusy} />
       {failure && <FailureNotice failure={failure} waits={pageTexts(LISTS).list.waits} />}
-      <section class="card positions" aria-labelledby="positions">
-        <div class="card-head">
-          <div>
-            <h2 id="positions">{words.positions}</h2>
-            <p class="hint">
-              {list.length > 0 && `${words.count(formats.value.count(list.length), list.length === 1)} `}
-              {words.positionsHint}
-            </p>
-          </div>
-          <div class="buttons">
-            <Button
-              aria-expanded={panel?.kind === 'form'}
-              onClick={() => setPanel({ kind: 'form', position: undefined })}
-            >
-              {icons.add}
-              {words.add}
-            </Button>
-            <Button aria-expanded={panel?.kind === 'paste'} onClick={() => setPanel({ kind: 'paste' })}>
-              {icons.copy}
-              {words.paste}
-            </Button>
-            {list.length > 0 && (
-              <DownloadMenu
-                table={
-                  differences &&
-                  ((fileLanguage) => fileTable(differences, { day, books }, series, fileLanguage))
-                }
-                name={`bccr-diferencial-${day}`}
-              />
-            )}
-          </div>
-        </div>
-        {panel?.kind === 'paste' && (
-          <PastePositions currencies={currencies} bounds={bounds} onClose={close} />
-        )}
-        {panel?.kind === 'form' && (
-          <PositionForm
-            key={panel.position?.id ?? 0}
-            position={panel.position}
-            currencies={currencies}
-            bounds={bounds}
-            firstDay={monthEnd}
-            onClose={close}
-          />
-        )}
-        {list.length === 0 ? (
-          !panel && <p class="quiet list-none">{words.none}</p>
-        ) : (
-          <PositionsTable
-            list={list}
-            differences={differences}
-            books={books}
-            day={day}
-            isBusy={isBusy}
-            onEdit={(position) => setPanel({ kind: 'form', position })}
-          />
-        )}
-        <div class="spread rows-foot positions-foot">
-          <p class="hint">{isStored.value ? words.foot : words.notStored}</p>
-          <Button class="link small" aria-expanded={isGuideOpen} onClick={() => setGuideOpen(!isGuideOpen)}>
-            {words.help}
-          </Button>
-        </div>
-        {isGuideOpen && <ClosingGuide />}
-      </section>
+      <PositionsCard
+        {...{ currencies, bounds, firstDay: monthEnd, differences, books, day, isBusy }}
+        onFile={differences && ((language) => fileTable(differences, { day, books }, series, language))}
+      />
     </>
   )
 }
@@ -203,19 +139,88 @@ function TotalsCard(props: {
   )
 }
 
-/** Six lines about the side of the rate, with the article and version of each rule. */
-function ClosingGuide() {
-  const { help, guide } = pageTexts(LISTS).differential
+/** Positions, with panels that add, change and paste them. */
+function PositionsCard(props: {
+  currencies: readonly Currency[]
+  bounds: DayBounds
+  firstDay: string
+  differences: Differences | undefined
+  books: string
+  day: string
+  isBusy: boolean
+  onFile: DownloadSource['table'] | undefined
+}) {
+  const { currencies, bounds, firstDay, differences, books, day, isBusy, onFile } = props
+  const words = pageTexts(LISTS).differential
+  const [panel, setPanel] = useState<OpenPanel>(undefined)
+  const list = positions.value
+  const close = () => setPanel(undefined)
+  const edit = (position: Position | undefined) => setPanel({ kind: 'form', position })
+  return (
+    <section class="card positions" aria-labelledby="positions">
+      <div class="card-head">
+        <div>
+          <h2 id="positions">{words.positions}</h2>
+          <p class="hint">
+            {list.length > 0 && `${words.count(formats.value.count(list.length), list.length === 1)} `}
+            {words.positionsHint}
+          </p>
+        </div>
+        <div class="buttons">
+          <Button aria-expanded={panel?.kind === 'form'} onClick={() => edit(undefined)}>
+            {icons.add}
+            {words.add}
+          </Button>
+          <Button aria-expanded={panel?.kind === 'paste'} onClick={() => setPanel({ kind: 'paste' })}>
+            {icons.copy}
+            {words.paste}
+          </Button>
+          {list.length > 0 && <DownloadMenu table={onFile} name={`bccr-diferencial-${day}`} />}
+        </div>
+      </div>
+      {panel?.kind === 'paste' && <PastePositions currencies={currencies} bounds={bounds} onClose={close} />}
+      {panel?.kind === 'form' && (
+        <PositionForm
+          key={panel.position?.id ?? 0}
+          position={panel.position}
+          {...{ currencies, bounds, firstDay }}
+          onClose={close}
+        />
+      )}
+      {list.length === 0 ? (
+        !panel && <p class="quiet list-none">{words.none}</p>
+      ) : (
+        <PositionsTable {...{ list, differences, books, day, isBusy }} onEdit={edit} />
+      )}
+      <PositionsFoot />
+    </section>
+  )
+}
+
+/** Storage of the positions. The guide has six lines with the article and version of each rule. */
+function PositionsFoot() {
+  const [isGuideOpen, setGuideOpen] = useState(false)
+  const { foot, notStored, help, guide } = pageTexts(LISTS).differential
   const { closingRate, profit, practice, tax, realized, end } = guide
   return (
-    <ul class="guide grid above-8 rounded sunk small" aria-label={help}>
-      {[closingRate, profit, practice, tax, realized].map((line) => (
-        <li key={line}>{line}</li>
-      ))}
-      <li>
-        <strong>{end}</strong>
-      </li>
-    </ul>
+    <>
+      <div class="spread rows-foot positions-foot">
+        <p class="hint">{isStored.value ? foot : notStored}</p>
+        <Button class="link small" aria-expanded={isGuideOpen} onClick={() => setGuideOpen(!isGuideOpen)}>
+          {help}
+        </Button>
+      </div>
+      {isGuideOpen && (
+        <ul class="guide grid above-8 rounded sunk small" aria-label={help}>
+          {[closingRate, profit, practice, tax, realized].map((line) => (
+            <li key={line}>{line}</li>
+          ))}
+          <li>
+            <strong>{end}</strong>
+          </li>
+        </ul>
+      )}
+    </>
   )
 }
 

@@ -35,15 +35,11 @@ export function PositionsTable(props: {
         <caption class="unseen">{words.positions}</caption>
         <thead>
           <tr>
-            <th scope="col" rowSpan={2}>
-              {words.item}
-            </th>
-            <th scope="col" rowSpan={2} class="number">
-              {words.balance}
-            </th>
-            <th scope="col" rowSpan={2} class="number">
-              {words.registration}
-            </th>
+            {[words.item, words.balance, words.registration].map((title, index) => (
+              <th key={title} scope="col" rowSpan={2} class={index > 0 ? 'number' : undefined}>
+                {title}
+              </th>
+            ))}
             <th scope="colgroup" colSpan={2} class="group">
               {words.rate}
             </th>
@@ -55,18 +51,11 @@ export function PositionsTable(props: {
             </th>
           </tr>
           <tr>
-            <th scope="col" class="number group">
-              {words.registration}
-            </th>
-            <th scope="col" class="number">
-              {words.atClosing}
-            </th>
-            <th scope="col" class="number group">
-              {words.inBooks}
-            </th>
-            <th scope="col" class="number">
-              {words.closingValue}
-            </th>
+            {[words.registration, words.atClosing, words.inBooks, words.closingValue].map((title, index) => (
+              <th key={title} scope="col" class={index % 2 === 0 ? 'number group' : 'number'}>
+                {title}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
