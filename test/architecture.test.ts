@@ -136,7 +136,6 @@ const SHARED_NAMES: Readonly<Record<string, string>> = {
 const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'src/http/apis.ts createApis': 84,
   'src/http/documents/claim-endpoints.ts claimEndpoints': 115,
-  'src/http/documents/documents.ts documentsEndpoints': 123,
   'src/http/documents/uploads/form-body.ts createFormReader': 92,
   'src/http/listener/connections.ts limitConnections': 88,
   'src/http/mcp/documents/claims.ts claimTools': 89,

@@ -43,8 +43,7 @@ const ListOut = v.pipe(
   v.title('DocumentPage'),
 )
 
-/** Beside the contract: so that an agent can read what it was given (decisions#reading). */
-export function documentsEndpoints(deps: {
+type DocumentsEndpointsDeps = {
   db: ReadDb
   waiters: DocumentWaiters
   leases: LeaseSql
@@ -52,8 +51,11 @@ export function documentsEndpoints(deps: {
   disconnects: Disconnects
   invoiceRates: InvoiceRates
   log: Log
-}): AnyEndpoint[] {
-  const { db, leases, blobs, disconnects, invoiceRates: rates, log } = deps
+}
+
+/** Beside the contract: so that an agent can read what it was given (decisions#reading). */
+export function documentsEndpoints(deps: DocumentsEndpointsDeps): AnyEndpoint[] {
+  const { db, leases, disconnects, invoiceRates: rates } = deps
   return [
     get({
       path: '/api/v1/documents',
@@ -62,11 +64,7 @@ export function documentsEndpoints(deps: {
         'where to go on: ask again with its next_after as after, and nothing is missed and nothing comes twice. With ' +
         'wait an answer that would be empty is given as soon as there is a document, or when the time is over. A ' +
         'search scans 50000 documents at most: where has_more is true, go on, though there may be no document yet.',
-      query: v.object({
-        ...FILTER_PARAMETERS,
-        ...PAGE_PARAMETERS,
-        wait: WAIT_PARAMETER,
-      }),
+      query: v.object({ ...FILTER_PARAMETERS, ...PAGE_PARAMETERS, wait: WAIT_PARAMETER }),
       answer: ListOut,
       notFound: 'Company not found, for a token of another company',
       refusals: {
@@ -93,7 +91,6 @@ export function documentsEndpoints(deps: {
         })
       },
     }),
-
     get({
       path: '/api/v1/documents/{id}',
       about: 'What is known of a document; its bytes are at /content.',
@@ -109,7 +106,6 @@ export function documentsEndpoints(deps: {
         return result === null ? reply : { ...reply, body: withMember(String(reply.body), 'result', result) }
       },
     }),
-
     get({
       path: '/api/v1/documents/{id}/result',
       about: 'The JSON that its last worker returned, to the letter.',
@@ -123,49 +119,52 @@ export function documentsEndpoints(deps: {
         return { status: 200, body: result }
       },
     }),
-
-    get({
-      path: '/api/v1/documents/{id}/content',
-      about:
-        'The bytes of a document, whole or a range of them. With the media type and the name that it was sent ' +
-        'with, never to be shown inside of a page. Its ETag is the SHA-256 of the bytes.',
-      reads: ['If-None-Match', 'Range', 'If-Range'],
-      also: { 206: 'The range that was asked for', 304: 'The client holds these bytes' },
-      refusals: { 416: 'The range is outside the content' },
-      params: v.object({ id: idParam('A document, by its id') }),
-      answer: v.any(),
-      binary: true,
-      notFound: 'Document not found',
-      gone: 'The content was lost: send the same bytes again',
-      async handle({ event, params }) {
-        const access = tokenAccess(authorizedToken(event))
-        const document = await requireDocument(db, access, params.id)
-        if (document.content === 'lost') throw new AppError('gone', 'The content was lost')
-        const etag = `"${document.sha256}"`
-        const headers = {
-          etag,
-          // Shared browsers store nothing that a session viewed.
-          'cache-control': hasSession(event) ? 'no-store' : 'private, no-cache',
-          'content-type': document.mimetype,
-          // Never inline: what was uploaded must not run in the origin of this server.
-          'content-disposition': dispositionHeader(document.name, 'attachment'),
-          'content-security-policy': 'sandbox',
-          'accept-ranges': 'bytes',
-        }
-        const ifNoneMatch = event.req.headers.get('if-none-match')
-        if (ifNoneMatch !== null && matchesTag(ifNoneMatch, etag)) return { status: 304, body: '', headers }
-        const isHead = event.req.method === 'HEAD' // has no ranges (RFC 9110, 14.2)
-        const ifRange = event.req.headers.get('if-range') ?? etag
-        const range = ifRange === etag && !isHead ? event.req.headers.get('range') : null
-        const blobReply = await readBlob(blobs, document, range, headers)
-        if (blobReply && isHead) return { ...blobReply, body: '' }
-        if (blobReply)
-          return { ...blobReply, body: logFailure(blobReply.body, log, String(event.context.requestId)) }
-        await requireDocument(db, access, params.id) // 404 if the document was deleted since the query
-        throw new Error(`the blob ${document.sha256} is missing or has another size`)
-      },
-    }),
+    contentEndpoint(deps),
   ]
+}
+
+function contentEndpoint({ db, blobs, log }: DocumentsEndpointsDeps): AnyEndpoint {
+  return get({
+    path: '/api/v1/documents/{id}/content',
+    about:
+      'The bytes of a document, whole or a range of them. With the media type and the name that it was sent ' +
+      'with, never to be shown inside of a page. Its ETag is the SHA-256 of the bytes.',
+    reads: ['If-None-Match', 'Range', 'If-Range'],
+    also: { 206: 'The range that was asked for', 304: 'The client holds these bytes' },
+    refusals: { 416: 'The range is outside the content' },
+    params: v.object({ id: idParam('A document, by its id') }),
+    answer: v.any(),
+    binary: true,
+    notFound: 'Document not found',
+    gone: 'The content was lost: send the same bytes again',
+    async handle({ event, params }) {
+      const access = tokenAccess(authorizedToken(event))
+      const document = await requireDocument(db, access, params.id)
+      if (document.content === 'lost') throw new AppError('gone', 'The content was lost')
+      const etag = `"${document.sha256}"`
+      const headers = {
+        etag,
+        // Shared browsers store nothing that a session viewed.
+        'cache-control': hasSession(event) ? 'no-store' : 'private, no-cache',
+        'content-type': document.mimetype,
+        // Never inline: what was uploaded must not run in the origin of this server.
+        'content-disposition': dispositionHeader(document.name, 'attachment'),
+        'content-security-policy': 'sandbox',
+        'accept-ranges': 'bytes',
+      }
+      const ifNoneMatch = event.req.headers.get('if-none-match')
+      if (ifNoneMatch !== null && matchesTag(ifNoneMatch, etag)) return { status: 304, body: '', headers }
+      const isHead = event.req.method === 'HEAD' // has no ranges (RFC 9110, 14.2)
+      const ifRange = event.req.headers.get('if-range') ?? etag
+      const range = ifRange === etag && !isHead ? event.req.headers.get('range') : null
+      const blobReply = await readBlob(blobs, document, range, headers)
+      if (blobReply && isHead) return { ...blobReply, body: '' }
+      if (blobReply)
+        return { ...blobReply, body: logFailure(blobReply.body, log, String(event.context.requestId)) }
+      await requireDocument(db, access, params.id) // 404 if the document was deleted since the query
+      throw new Error(`the blob ${document.sha256} is missing or has another size`)
+    },
+  })
 }
 
 /** @throws AppError `invalid` for `wait` beside a filter: a document that changes its state is not waited for */
