@@ -98,89 +98,25 @@ const ExtendBody = titledObject('Extend', {
 const ReleaseBody = titledObject('Release', { claim_id: ClaimId })
 const RowOut = v.object({ status, document: DocumentOut })
 
-export function claimEndpoints({
-  claiming,
-  db,
-  disconnects,
-  invoiceRates: rates,
-}: {
+type ClaimEndpointsDeps = {
   claiming: ClaimDeps
   /** Reads invoices, beside the transactions of claims. */
   db: ReadDb
   disconnects: Disconnects
   invoiceRates: InvoiceRates
-}): AnyEndpoint[] {
-  const documentOptions = {
-    params: v.object({ id: idParam('A document, by its id') }),
-    notFound: 'Document not found',
-    refusals: { 409: 'Another worker may have the document by now, or its outcome is another one already' },
-  }
+}
+
+const documentOptions = {
+  params: v.object({ id: idParam('A document, by its id') }),
+  notFound: 'Document not found',
+  refusals: { 409: 'Another worker may have the document by now, or its outcome is another one already' },
+}
+
+export function claimEndpoints(deps: ClaimEndpointsDeps): AnyEndpoint[] {
+  const { claiming } = deps
   return [
-    post({
-      path: '/api/v1/documents/claim',
-      about:
-        'The oldest documents of an agent that are new, or whose lease is over; each is given to one worker at a ' +
-        'time. What is not finished when its lease is over is given again, and failed after too many attempts. ' +
-        'With wait the answer is given as soon as there is a document, or empty when the time is over.',
-      body: ClaimBody,
-      answer: ClaimOut,
-      notFound: 'Agent not found',
-      refusals: { 503: 'Too many clients wait, or the storage does not answer: try again in a moment' },
-      async handle({ event, checkAgain }) {
-        const bytes = await readWholeBody(event)
-        const names = ['agent_id', 'agent_ids', 'limit', 'lease_seconds', 'wait'] as const
-        const body = parseFields(bytes, names, { refuseOthers: true })
-        const worker = requestWorker(event)
-        const options = {
-          agentIds: checkAgentIds(worker, {
-            agent_id: body.agent_id,
-            agent_ids: parseIds(memberText(bytes.toString(), 'agent_ids') ?? 'null'),
-          }),
-          limit: parseInteger('limit', body.limit, LIMIT),
-          leaseSeconds: parseInteger('lease_seconds', body.lease_seconds, LEASE),
-        }
-        const seconds = parseInteger('wait', body.wait, WAIT)
-        const documents = await claimDocuments(
-          claiming,
-          worker,
-          options,
-          seconds === 0
-            ? undefined
-            : {
-                ms: seconds * 1000,
-                watch: (onDisconnect) => trackWait(event, disconnects, onDisconnect),
-                recheckAccess: () => checkAgain().then(() => requestWorker(event).access),
-              },
-        )
-        const described = await addInvoices({ db, rates }, worker.access, await addMail(db, documents))
-        return freshReply({ status: 'success', documents: described })
-      },
-    }),
-
-    post({
-      path: '/api/v1/documents/{id}/finish',
-      about:
-        'Records the outcome of a claimed document. The same outcome and result sent again are answered alike. A ' +
-        'note may say more; it is kept and shown. So is the result, which counts in the quotas.',
-      ...documentOptions,
-      body: FinishBody,
-      answer: RowOut,
-      async handle({ event, params }) {
-        const bytes = await readWholeBody(event, { maxBytes: FINISH_BYTES })
-        const body = parseFields(bytes, ['claim_id', 'outcome', 'note', 'result'], { refuseOthers: true })
-        const claim = parseClaimRef(params.id, body.claim_id)
-        const { outcome } = body
-        if (outcome !== 'done' && outcome !== 'failed') {
-          throw new AppError('bad-request', 'outcome must be done or failed')
-        }
-        const completion = { outcome, note: parseNote(body.note), result: parseResult(bytes) } as const
-        return freshReply({
-          status: 'success',
-          document: await finishDocument(claiming, requestWorker(event), claim, completion),
-        })
-      },
-    }),
-
+    claimEndpoint(deps),
+    finishEndpoint(claiming),
     post({
       path: '/api/v1/documents/{id}/extend',
       about: 'The lease begins anew, for so many seconds from now.',
@@ -195,7 +131,6 @@ export function claimEndpoints({
         return freshReply({ status: 'success', document, lease_until })
       },
     }),
-
     post({
       path: '/api/v1/documents/{id}/release',
       about: 'It is new again, for another worker. The attempt counts.',
@@ -205,13 +140,78 @@ export function claimEndpoints({
       async handle({ event, params }) {
         const { claim_id } = await readFields(event, ['claim_id'])
         const claim = parseClaimRef(params.id, claim_id)
-        return freshReply({
-          status: 'success',
-          document: await releaseDocument(claiming, requestWorker(event), claim),
-        })
+        const document = await releaseDocument(claiming, requestWorker(event), claim)
+        return freshReply({ status: 'success', document })
       },
     }),
   ]
+}
+
+function claimEndpoint({ claiming, db, disconnects, invoiceRates: rates }: ClaimEndpointsDeps): AnyEndpoint {
+  return post({
+    path: '/api/v1/documents/claim',
+    about:
+      'The oldest documents of an agent that are new, or whose lease is over; each is given to one worker at a ' +
+      'time. What is not finished when its lease is over is given again, and failed after too many attempts. ' +
+      'With wait the answer is given as soon as there is a document, or empty when the time is over.',
+    body: ClaimBody,
+    answer: ClaimOut,
+    notFound: 'Agent not found',
+    refusals: { 503: 'Too many clients wait, or the storage does not answer: try again in a moment' },
+    async handle({ event, checkAgain }) {
+      const bytes = await readWholeBody(event)
+      const names = ['agent_id', 'agent_ids', 'limit', 'lease_seconds', 'wait'] as const
+      const body = parseFields(bytes, names, { refuseOthers: true })
+      const worker = requestWorker(event)
+      const options = {
+        agentIds: checkAgentIds(worker, {
+          agent_id: body.agent_id,
+          agent_ids: parseIds(memberText(bytes.toString(), 'agent_ids') ?? 'null'),
+        }),
+        limit: parseInteger('limit', body.limit, LIMIT),
+        leaseSeconds: parseInteger('lease_seconds', body.lease_seconds, LEASE),
+      }
+      const seconds = parseInteger('wait', body.wait, WAIT)
+      const documents = await claimDocuments(
+        claiming,
+        worker,
+        options,
+        seconds === 0
+          ? undefined
+          : {
+              ms: seconds * 1000,
+              watch: (onDisconnect) => trackWait(event, disconnects, onDisconnect),
+              recheckAccess: () => checkAgain().then(() => requestWorker(event).access),
+            },
+      )
+      const described = await addInvoices({ db, rates }, worker.access, await addMail(db, documents))
+      return freshReply({ status: 'success', documents: described })
+    },
+  })
+}
+
+function finishEndpoint(claiming: ClaimDeps): AnyEndpoint {
+  return post({
+    path: '/api/v1/documents/{id}/finish',
+    about:
+      'Records the outcome of a claimed document. The same outcome and result sent again are answered alike. A ' +
+      'note may say more; it is kept and shown. So is the result, which counts in the quotas.',
+    ...documentOptions,
+    body: FinishBody,
+    answer: RowOut,
+    async handle({ event, params }) {
+      const bytes = await readWholeBody(event, { maxBytes: FINISH_BYTES })
+      const body = parseFields(bytes, ['claim_id', 'outcome', 'note', 'result'], { refuseOthers: true })
+      const claim = parseClaimRef(params.id, body.claim_id)
+      const { outcome } = body
+      if (outcome !== 'done' && outcome !== 'failed') {
+        throw new AppError('bad-request', 'outcome must be done or failed')
+      }
+      const completion = { outcome, note: parseNote(body.note), result: parseResult(bytes) } as const
+      const document = await finishDocument(claiming, requestWorker(event), claim, completion)
+      return freshReply({ status: 'success', document })
+    },
+  })
 }
 
 async function readFields<Name extends string>(
