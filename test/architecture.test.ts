@@ -144,7 +144,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'src/http/mcp/rates/rates.ts rateTools': 89,
   'src/http/rates/indicators.ts indicatorEndpoints': 106,
   'src/http/status/health.ts healthEndpoints': 93,
-  'src/http/status/metrics.ts createMetrics': 111,
   'src/http/web/page-api.ts pageApi': 91,
   'src/sync/meter.ts createMeter': 92,
 }

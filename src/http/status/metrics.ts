@@ -24,6 +24,8 @@ const PATH = '/metrics'
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])
 const SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60]
 
+type LabelledMetrics = ReturnType<typeof createLabelledMetrics>
+type CreateMetric<M> = (name: string, help: string, ...labels: string[]) => M
 type GaugeReading = [name: string, help: string, read: (now: MetricsSnapshot) => number | undefined]
 const GAUGES: GaugeReading[] = [
   [
@@ -80,9 +82,8 @@ export function createMetrics(): Metrics {
   const options = (name: string, help: string, labelNames: string[]) => ({
     ...{ name: `cambista_${name}`, help, labelNames, registers: [registry] },
   })
-  const gauge = (name: string, help: string, ...labels: string[]) => new Gauge(options(name, help, labels))
-  const counter = (name: string, help: string, ...labels: string[]) =>
-    new Counter(options(name, help, labels))
+  const gauge: CreateMetric<Gauge> = (name, help, ...labels) => new Gauge(options(name, help, labels))
+  const counter: CreateMetric<Counter> = (name, help, ...labels) => new Counter(options(name, help, labels))
   const requests = new Histogram({
     ...options(
       'http_request_duration_seconds',
@@ -93,49 +94,7 @@ export function createMetrics(): Metrics {
   })
   gauge('build_info', 'Version of cambista', 'version').set({ version: VERSION }, 1)
   const gauges = GAUGES.map(([name, help, read]) => ({ gauge: gauge(name, help), read }))
-  const benchmarkAge = gauge(
-    'dollar_age_days',
-    "Days since the newest stored value of each side of the dollar; -1 is tomorrow's",
-    ...['provider', 'side'],
-  )
-  const indicatorAge = gauge(
-    'indicator_age_days',
-    'Days since the newest stored value of each enabled indicator',
-    'code',
-  )
-  const agentGauge = (name: string, help: string) => gauge(`documents_${name}`, help, 'agent')
-  const waiting = agentGauge('waiting', 'Documents of an agent that wait for a worker; the first 200 agents')
-  const oldestWaiting = agentGauge(
-    'oldest_waiting_seconds',
-    'Time since the oldest of these arrived; 0 without one',
-  )
-  const failures = agentGauge('failed', 'Documents of an agent that are failed')
-  const runs = counter('sync_runs_total', 'Syncs that ended, by status', 'status')
-  const invoices = counter(
-    'invoices_total',
-    'Electronic invoices among the uploads, by kind, read or with a fault',
-    ...['kind', 'result'],
-  )
-  const mails = counter('mail_messages_total', 'Mails of a mailbox, by outcome', 'mailbox', 'outcome')
-  const mailSuccess = gauge(
-    'mail_last_success_timestamp_seconds',
-    'When the last round of a mailbox succeeded',
-    'mailbox',
-  )
-  const mailWaiting = gauge(
-    'mail_waiting',
-    'Mails in the folder of a mailbox after its last round',
-    'mailbox',
-  )
-  const entries = gauge(
-    'cache_entries',
-    'Series held as columns, answers that were given, and pieces of long ones',
-    'cache',
-  )
-  const bytes = gauge('cache_bytes', 'What they take, more or less', 'cache')
-  const hits = counter('cache_hits_total', 'How often what was needed was there', 'cache')
-  const misses = counter('cache_misses_total', 'How often it was not', 'cache')
-
+  const labelledMetrics = createLabelledMetrics(gauge, counter)
   return {
     observe(method, route, status, seconds) {
       requests.observe({ method: METHODS.has(method) ? method : 'other', route, status }, seconds)
@@ -146,44 +105,86 @@ export function createMetrics(): Metrics {
         if (value === undefined) gauge.remove()
         else gauge.set(value)
       }
-      benchmarkAge.reset()
-      for (const { provider, side, days } of now.benchmarkAgeDays) {
-        // The default provider has no label: the metric is older than the support of several providers.
-        const labels = provider === DEFAULT_PROVIDER.code ? { side } : { provider, side }
-        benchmarkAge.set(labels, days ?? NEVER)
-      }
-      indicatorAge.reset()
-      for (const { code, days } of now.indicators ?? []) indicatorAge.set({ code }, days ?? NEVER)
-      for (const gauge of [waiting, oldestWaiting, failures]) gauge.reset()
-      for (const { id: agent, ...queue } of now.agents ?? []) {
-        waiting.set({ agent }, queue.waiting)
-        oldestWaiting.set({ agent }, queue.oldestWaitingSeconds)
-        failures.set({ agent }, queue.failed)
-      }
-      for (const metric of [mails, mailSuccess, mailWaiting]) metric.reset()
-      for (const { name: mailbox, taken, refused, knownCount, lastSuccess, waiting } of now.mailboxes ?? []) {
-        mails.inc({ mailbox, outcome: 'taken' }, taken)
-        mails.inc({ mailbox, outcome: 'refused' }, refused)
-        mails.inc({ mailbox, outcome: 'known' }, knownCount)
-        mailSuccess.set({ mailbox }, lastSuccess ?? 0)
-        if (waiting !== null) mailWaiting.set({ mailbox }, waiting)
-      }
-      for (const counter of [hits, misses, invoices]) counter.reset()
-      for (const { kind, result, count } of now.invoices) invoices.inc({ kind, result }, count)
-      if (now.runs) {
-        runs.reset()
-        for (const status of ['ok', 'parcial', 'error']) runs.inc({ status }, 0)
-        for (const { status, count } of now.runs) runs.inc({ status }, count)
-      }
-      for (const [name, state] of Object.entries(now.caches)) {
-        entries.set({ cache: name }, state.entries)
-        bytes.set({ cache: name }, state.bytes)
-        hits.inc({ cache: name }, state.hits)
-        misses.inc({ cache: name }, state.misses)
-      }
+      setLabelledMetrics(labelledMetrics, now)
       return registry.metrics()
     },
   }
+}
+
+/** Creates the metrics with a value for each provider, agent, mailbox or cache. */
+function createLabelledMetrics(gauge: CreateMetric<Gauge>, counter: CreateMetric<Counter>) {
+  const agentGauge = (name: string, help: string) => gauge(`documents_${name}`, help, 'agent')
+  return {
+    benchmarkAge: gauge(
+      'dollar_age_days',
+      "Days since the newest stored value of each side of the dollar; -1 is tomorrow's",
+      ...['provider', 'side'],
+    ),
+    indicatorAge: gauge(
+      'indicator_age_days',
+      'Days since the newest stored value of each enabled indicator',
+      'code',
+    ),
+    waiting: agentGauge('waiting', 'Documents of an agent that wait for a worker; the first 200 agents'),
+    oldestWaiting: agentGauge(
+      'oldest_waiting_seconds',
+      'Time since the oldest of these arrived; 0 without one',
+    ),
+    failures: agentGauge('failed', 'Documents of an agent that are failed'),
+    runs: counter('sync_runs_total', 'Syncs that ended, by status', 'status'),
+    invoices: counter(
+      'invoices_total',
+      'Electronic invoices among the uploads, by kind, read or with a fault',
+      ...['kind', 'result'],
+    ),
+    mails: counter('mail_messages_total', 'Mails of a mailbox, by outcome', 'mailbox', 'outcome'),
+    mailSuccess: gauge(
+      'mail_last_success_timestamp_seconds',
+      'When the last round of a mailbox succeeded',
+      'mailbox',
+    ),
+    mailWaiting: gauge('mail_waiting', 'Mails in the folder of a mailbox after its last round', 'mailbox'),
+    entries: gauge(
+      'cache_entries',
+      'Series held as columns, answers that were given, and pieces of long ones',
+      'cache',
+    ),
+    bytes: gauge('cache_bytes', 'What they take, more or less', 'cache'),
+    hits: counter('cache_hits_total', 'How often what was needed was there', 'cache'),
+    misses: counter('cache_misses_total', 'How often it was not', 'cache'),
+  }
+}
+
+function setLabelledMetrics({ runs, ...metrics }: LabelledMetrics, now: MetricsSnapshot): void {
+  for (const metric of Object.values(metrics)) metric.reset()
+  for (const { provider, side, days } of now.benchmarkAgeDays) {
+    // The default provider has no label: the metric is older than the support of several providers.
+    const labels = provider === DEFAULT_PROVIDER.code ? { side } : { provider, side }
+    metrics.benchmarkAge.set(labels, days ?? NEVER)
+  }
+  for (const { code, days } of now.indicators ?? []) metrics.indicatorAge.set({ code }, days ?? NEVER)
+  for (const { id: agent, ...queue } of now.agents ?? []) {
+    metrics.waiting.set({ agent }, queue.waiting)
+    metrics.oldestWaiting.set({ agent }, queue.oldestWaitingSeconds)
+    metrics.failures.set({ agent }, queue.failed)
+  }
+  for (const { name: mailbox, taken, refused, knownCount: known, ...state } of now.mailboxes ?? []) {
+    for (const [outcome, count] of Object.entries({ taken, refused, known }))
+      metrics.mails.inc({ mailbox, outcome }, count)
+    metrics.mailSuccess.set({ mailbox }, state.lastSuccess ?? 0)
+    if (state.waiting !== null) metrics.mailWaiting.set({ mailbox }, state.waiting)
+  }
+  for (const { kind, result, count } of now.invoices) metrics.invoices.inc({ kind, result }, count)
+  for (const [cache, state] of Object.entries(now.caches)) {
+    metrics.entries.set({ cache }, state.entries)
+    metrics.bytes.set({ cache }, state.bytes)
+    metrics.hits.inc({ cache }, state.hits)
+    metrics.misses.inc({ cache }, state.misses)
+  }
+  if (!now.runs) return
+  runs.reset()
+  for (const status of ['ok', 'parcial', 'error']) runs.inc({ status }, 0)
+  for (const { status, count } of now.runs) runs.inc({ status }, count)
 }
 
 /** `localOnly`: for clients on this machine without a proxy; others get 404. */
