@@ -100,7 +100,9 @@ const CounterOut = titledObject('CounterRates', {
   venta_date: v.nullable(Day),
 })
 
-export function indicatorEndpoints(deps: StoredDeps<IndicatorSnapshot> & { db: ReadDb }): AnyEndpoint[] {
+type IndicatorEndpointsDeps = StoredDeps<IndicatorSnapshot>
+
+export function indicatorEndpoints(deps: IndicatorEndpointsDeps & { db: ReadDb }): AnyEndpoint[] {
   return [
     ...tableEndpoints(
       deps,
@@ -156,10 +158,7 @@ export function indicatorEndpoints(deps: StoredDeps<IndicatorSnapshot> & { db: R
         tag: 'History',
         about: 'The values of the days that have one, both ends included, oldest first.',
         params: v.object({ code: IndicatorParam }),
-        query: v.object({
-          ...HISTORY_RANGE,
-          as_of: v.optional(AsOfParam),
-        }),
+        query: v.object({ ...HISTORY_RANGE, as_of: v.optional(AsOfParam) }),
         sends: ['X-Holes'],
         answer: HistoryOut,
         notFound: NO_INDICATOR,
@@ -175,36 +174,37 @@ export function indicatorEndpoints(deps: StoredDeps<IndicatorSnapshot> & { db: R
         headers: holesHeaders,
       },
     ),
-    ...tableEndpoints(
-      deps,
-      {
-        path: '/api/v1/ventanilla',
-        about: 'What banks and exchange houses pay and charge at their counters. Each side has its own day.',
-        query: v.object({
-          on: v.optional(OnParam),
-          entity: v.optional(EntityParam),
-          as_of: v.optional(AsOfParam),
-        }),
-        sends: ['X-Left-Out'],
-        notFound: 'Of that instant there is no record',
-        answer: v.array(CounterOut),
-        effective: ({ on, entity, as_of }, localDay) => ({
-          ...{ entity, as_of },
-          ...validDay(on, as_of, localDay),
-        }),
-        find: counterRates,
-        forms: [jsonForm(({ counters }: CounterTable) => JSON.stringify(counters), leftOutHeaders)],
-      },
-      {
-        columns: () => ({
-          ...{ entity: 'text', kind: 'text', compra: 'decimal', compra_date: 'day' },
-          ...{ venta: 'decimal', venta_date: 'day' },
-        }),
-        rows: ({ counters }) => counters,
-        headers: leftOutHeaders,
-      },
-    ),
+    ...counterEndpoints(deps),
   ]
+}
+
+function counterEndpoints(deps: IndicatorEndpointsDeps): AnyEndpoint[] {
+  return tableEndpoints(
+    deps,
+    {
+      path: '/api/v1/ventanilla',
+      about: 'What banks and exchange houses pay and charge at their counters. Each side has its own day.',
+      query: v.object({
+        on: v.optional(OnParam),
+        entity: v.optional(EntityParam),
+        as_of: v.optional(AsOfParam),
+      }),
+      sends: ['X-Left-Out'],
+      notFound: 'Of that instant there is no record',
+      answer: v.array(CounterOut),
+      effective: ({ on, entity, as_of }, localDay) => ({ entity, as_of, ...validDay(on, as_of, localDay) }),
+      find: counterRates,
+      forms: [jsonForm(({ counters }: CounterTable) => JSON.stringify(counters), leftOutHeaders)],
+    },
+    {
+      columns: () => ({
+        ...{ entity: 'text', kind: 'text', compra: 'decimal', compra_date: 'day' },
+        ...{ venta: 'decimal', venta_date: 'day' },
+      }),
+      rows: ({ counters }) => counters,
+      headers: leftOutHeaders,
+    },
+  )
 }
 
 /** Returns the requested day. @throws AppError `invalid` for a day after tomorrow */
