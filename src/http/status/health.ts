@@ -97,7 +97,6 @@ export type HealthDeps = {
 }
 
 const MOST_HOLES = 20
-const FULL_DISK = 'the disk is full: the server only reads until there is room'
 
 /** A parameter whose name alone means true: `/readyz?rates`. */
 function flagParam(description: string) {
@@ -110,97 +109,96 @@ function flagParam(description: string) {
 }
 
 export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
-  const { db, isReady, cache, scheduler, log, database } = deps
-  const { clock } = deps.health
-  const fullDisk = deps.onlyReads ? [FULL_DISK] : []
   return [
-    get({
-      path: '/api/v1/health',
-      about: 'Degraded, with reasons, when a rate is late, a day is missing or a value is rounded.',
-      answer: HealthOut,
-      unavailable: 'The database does not answer',
-      async handle() {
-        const snapshot = cache.snapshot()
-        const counts = { providers: snapshot.providers.length, series: snapshot.series.length }
-        let state: v.InferOutput<typeof HealthOut>['scheduler'] = 'stopped'
-        try {
-          state = await scheduler.state()
-          const rates = (await snapshot.countRates()).all
-          const last = await selectLastFinishedRun(db)
-          const healthOfRates = await loadHealth(deps)
-          const health = { ...healthOfRates, reasons: [...fullDisk, ...healthOfRates.reasons] }
-          const opinion = deps.health.hasSecondOpinion ? await findOpinionReport(db, deps.health) : undefined
-          return freshReply({
-            status: health.reasons.length > 0 ? 'degraded' : 'ok',
-            database: 'ok',
-            scheduler: state,
-            ...counts,
-            rates,
-            last_sync: last?.finished_at ?? null,
-            ...(health.exact ? {} : { exact: false }),
-            detail: healthDetail(health, {
-              opinion,
-              indicators: staleIndicators(await selectIndicatorStates(db, clock)),
-            }),
-          })
-        } catch (error) {
-          // Not a 500: this endpoint reports that the database does not answer.
-          log.error('database does not answer', { reason: errorReason(error) })
-          const [why = 'the database does not answer; the log says why'] = whyNotReady(database)
-          const broken = {
-            status: 'error',
-            database: 'error',
-            scheduler: state,
-            ...counts,
-            rates: 0,
-            last_sync: null,
-            detail: { reasons: [why] },
-          }
-          return freshReply(broken, 503)
-        }
-      },
-    }),
-
+    healthEndpoint(deps),
     get({
       path: '/healthz',
       about: 'The process answers, without a query of the database.',
       answer: Up,
       handle: () => freshReply({ status: 'ok' }),
     }),
-
-    get({
-      path: '/readyz',
-      about:
-        'The database is open and its schema current; with fresh=true, the dollar is not older than two days. Of ' +
-        'several nodes over one database: with rates, whether rates can be answered, which are for a time without ' +
-        'it.',
-      unavailable:
-        'The database does not answer or has another schema, it is a former primary or a copy, or its time is more ' +
-        'than a minute off; with fresh=true, a side of the dollar is stale',
-      query: v.object({
-        fresh: v.optional(booleanParam('Whether the dollar must be fresh, too'), 'false'),
-        rates: v.optional(flagParam('Whether it is enough that rates can be answered'), 'false'),
-        verbose: v.optional(flagParam('Whether a ready node names what delays it'), 'false'),
-      }),
-      answer: Up,
-      async handle({ query }) {
-        // A poll that fails is no readiness; the watch logs the outage.
-        const ready = !database.isAway() && (await isReady().catch(() => false))
-        const delays = query.verbose ? describeDelays(database) : []
-        const detail = ready
-          ? [...fullDisk, ...describeProbation(deps.samples()), ...delays]
-          : whyNotReady(database)
-        const isEnough = query.rates && database.servesFromMemory() && database.blocks().program === undefined
-        if (!ready && !isEnough) {
-          return freshReply({ status: 'error', ...(detail.length > 0 && { detail }) }, 503)
-        }
-        const stale = query.fresh ? (await loadHealth(deps)).requiredStale : []
-        return stale.length === 0
-          ? freshReply({ status: 'ok', ...(detail.length > 0 && { detail }) })
-          : freshReply({ status: 'stale', detail: stale }, 503)
-      },
-    }),
+    readyEndpoint(deps),
   ]
+}
+
+function healthEndpoint(deps: HealthDeps): AnyEndpoint {
+  const { db, cache, scheduler, log, database } = deps
+  return get({
+    path: '/api/v1/health',
+    about: 'Degraded, with reasons, when a rate is late, a day is missing or a value is rounded.',
+    answer: HealthOut,
+    unavailable: 'The database does not answer',
+    async handle() {
+      const snapshot = cache.snapshot()
+      const counts = { providers: snapshot.providers.length, series: snapshot.series.length }
+      let state: v.InferOutput<typeof HealthOut>['scheduler'] = 'stopped'
+      try {
+        state = await scheduler.state()
+        const rates = (await snapshot.countRates()).all
+        const last = await selectLastFinishedRun(db)
+        const healthOfRates = await loadHealth(deps)
+        const health = { ...healthOfRates, reasons: [...describeDisk(deps), ...healthOfRates.reasons] }
+        const opinion = deps.health.hasSecondOpinion ? await findOpinionReport(db, deps.health) : undefined
+        const indicators = staleIndicators(await selectIndicatorStates(db, deps.health.clock))
+        return freshReply({
+          status: health.reasons.length > 0 ? 'degraded' : 'ok',
+          database: 'ok',
+          scheduler: state,
+          ...counts,
+          rates,
+          last_sync: last?.finished_at ?? null,
+          ...(health.exact ? {} : { exact: false }),
+          detail: healthDetail(health, { opinion, indicators }),
+        })
+      } catch (error) {
+        // Not a 500: this endpoint reports that the database does not answer.
+        log.error('database does not answer', { reason: errorReason(error) })
+        const [why = 'the database does not answer; the log says why'] = whyNotReady(database)
+        const broken = { status: 'error', database: 'error', scheduler: state, ...counts, rates: 0 }
+        return freshReply({ ...broken, last_sync: null, detail: { reasons: [why] } }, 503)
+      }
+    },
+  })
+}
+
+function readyEndpoint(deps: HealthDeps): AnyEndpoint {
+  const { isReady, database } = deps
+  return get({
+    path: '/readyz',
+    about:
+      'The database is open and its schema current; with fresh=true, the dollar is not older than two days. Of ' +
+      'several nodes over one database: with rates, whether rates can be answered, which are for a time without ' +
+      'it.',
+    unavailable:
+      'The database does not answer or has another schema, it is a former primary or a copy, or its time is more ' +
+      'than a minute off; with fresh=true, a side of the dollar is stale',
+    query: v.object({
+      fresh: v.optional(booleanParam('Whether the dollar must be fresh, too'), 'false'),
+      rates: v.optional(flagParam('Whether it is enough that rates can be answered'), 'false'),
+      verbose: v.optional(flagParam('Whether a ready node names what delays it'), 'false'),
+    }),
+    answer: Up,
+    async handle({ query }) {
+      // A poll that fails is no readiness; the watch logs the outage.
+      const ready = !database.isAway() && (await isReady().catch(() => false))
+      const delays = query.verbose ? describeDelays(database) : []
+      const detail = ready
+        ? [...describeDisk(deps), ...describeProbation(deps.samples()), ...delays]
+        : whyNotReady(database)
+      const isEnough = query.rates && database.servesFromMemory() && database.blocks().program === undefined
+      if (!ready && !isEnough) {
+        return freshReply({ status: 'error', ...(detail.length > 0 && { detail }) }, 503)
+      }
+      const stale = query.fresh ? (await loadHealth(deps)).requiredStale : []
+      return stale.length === 0
+        ? freshReply({ status: 'ok', ...(detail.length > 0 && { detail }) })
+        : freshReply({ status: 'stale', detail: stale }, 503)
+    },
+  })
+}
+
+function describeDisk({ onlyReads }: HealthDeps): string[] {
+  return onlyReads ? ['the disk is full: the server only reads until there is room'] : []
 }
 
 /** Names what a server on probation has read. */
