@@ -48,32 +48,67 @@ export function createFormReaders(contentType: string): (needs: UploadNeeds) => 
       'Content-Type multipart/form-data needs a boundary of 1 to 70 characters',
     )
   }
-  return (needs) => createFormReader(boundary, needs)
+  return (needs) => new FormReader(boundary, needs)
 }
 
-function createFormReader(boundary: string, needs: UploadNeeds): UploadReader {
-  const collector = createDocumentCollector(needs, describeFormFault)
-  const upload: Upload = {
+class FormReader implements UploadReader {
+  readonly upload: Upload = {
     owner_id: undefined,
     company_id: undefined,
     agent_id: undefined,
     documents: undefined,
   }
-  const parts: PartProgress[] = [] // in their order, those that are not done
-  let count = 0
-  let failure: Error | undefined
-  let isWhole = false
-  const settings = { boundary, maxHeaderSize: 2 * MAX_HEADERS } // its type has not the second
-  const parser = new Dicer(settings)
-  parser.on('part', (stream) => {
-    const part: PartProgress = {
-      number: ++count,
-      headers: undefined,
-      blocks: [],
-      hasEnded: false,
-      sink: undefined,
+  readonly #collector: DocumentCollector
+  readonly #parser: Dicer
+  readonly #parts: PartProgress[] = [] // in their order, those that are not done
+  #count = 0
+  #failure: Error | undefined
+  #isWhole = false
+
+  constructor(boundary: string, needs: UploadNeeds) {
+    this.#collector = createDocumentCollector(needs, describeFormFault)
+    const settings = { boundary, maxHeaderSize: 2 * MAX_HEADERS } // its type has not the second
+    this.#parser = new Dicer(settings)
+    this.#parser.on('part', (stream) => this.#addPart(stream))
+    this.#parser.on('error', (error) => {
+      this.#failure ??= error
+    })
+    this.#parser.on('finish', () => {
+      this.#isWhole = true
+    })
+  }
+
+  async read(body: AsyncIterable<Uint8Array>) {
+    let step = Number.POSITIVE_INFINITY
+    for await (const block of readBlocks(body)) {
+      for (let at = 0; at < block.length; ) {
+        const bytes = block.subarray(at, at + step)
+        step = (await this.#push(bytes)) > MAX_PARTS_PER_STEP ? SMALL_STEP : Number.POSITIVE_INFINITY
+        at += bytes.length
+      }
     }
-    parts.push(part)
+    if (this.#parser.writable) this.#parser.end()
+    await setImmediate()
+    await this.#work()
+    if (this.#failure || !this.#isWhole || this.#parts.length > 0) {
+      const cause = this.#failure
+      throw new AppError('bad-request', 'The form ended before its last boundary', { cause })
+    }
+    requireFields(
+      { ...this.upload, 'a file': this.upload.documents },
+      [...UPLOAD_IDS, 'a file'],
+      `Fields ${UPLOAD_IDS.join(', ')} and at least one file are required`,
+    )
+  }
+
+  discard() {
+    return this.#collector.discard()
+  }
+
+  #addPart(stream: Dicer.PartStream) {
+    const number = ++this.#count
+    const part: PartProgress = { number, headers: undefined, blocks: [], hasEnded: false, sink: undefined }
+    this.#parts.push(part)
     stream.on('header', (headers) => {
       part.headers = headers as PartHeaders
     })
@@ -82,18 +117,25 @@ function createFormReader(boundary: string, needs: UploadNeeds): UploadReader {
       part.hasEnded = true
     })
     stream.on('error', () => {}) // the parser has it too
-  })
-  parser.on('error', (error) => {
-    failure ??= error
-  })
-  parser.on('finish', () => {
-    isWhole = true
-  })
+  }
+
+  /** Parses bytes, and returns the number of parts that begin in them. */
+  async #push(bytes: Buffer): Promise<number> {
+    const [before, parser] = [this.#count, this.#parser]
+    // After the last boundary the parser takes no more, and nothing counts.
+    if (parser.writable) await new Promise<void>((resolve) => parser.write(bytes, () => resolve()))
+    await setImmediate() // lets the streams of the parts emit their events
+    await this.#work()
+    // The block is valid until the next read, so the rest of it is copied.
+    for (const part of this.#parts) part.blocks = part.blocks.map((block) => Buffer.from(block))
+    return this.#count - before
+  }
 
   /** Deals with what came of the parts, in their order: a blob ends before the next begins. */
-  const work = async () => {
+  async #work() {
+    const parts = this.#parts
     for (let part = parts[0]; part?.headers; part = parts[0]) {
-      part.sink ??= createSink(parseFormPart(part.headers, part.number), upload, collector)
+      part.sink ??= createSink(parseFormPart(part.headers, part.number), this.upload, this.#collector)
       const { blocks, hasEnded } = part
       part.blocks = []
       for (const block of blocks) await part.sink.write(block)
@@ -103,44 +145,6 @@ function createFormReader(boundary: string, needs: UploadNeeds): UploadReader {
     }
     if (parts[0]?.hasEnded)
       throw new AppError('bad-request', `Part ${parts[0].number} of the form has no end of its headers`)
-  }
-
-  const push = async (bytes: Buffer) => {
-    const before = count
-    // After the last boundary the parser takes no more, and nothing counts.
-    if (parser.writable) await new Promise<void>((resolve) => parser.write(bytes, () => resolve()))
-    await setImmediate() // lets the streams of the parts emit their events
-    await work()
-    // The block is valid until the next read, so the rest of it is copied.
-    for (const part of parts) part.blocks = part.blocks.map((block) => Buffer.from(block))
-    return count - before
-  }
-
-  return {
-    upload,
-    async read(body) {
-      let step = Number.POSITIVE_INFINITY
-      for await (const block of readBlocks(body)) {
-        for (let at = 0; at < block.length; ) {
-          const bytes = block.subarray(at, at + step)
-          step = (await push(bytes)) > MAX_PARTS_PER_STEP ? SMALL_STEP : Number.POSITIVE_INFINITY
-          at += bytes.length
-        }
-      }
-      if (parser.writable) parser.end()
-      await setImmediate()
-      await work()
-      if (failure || !isWhole || parts.length > 0) {
-        throw new AppError('bad-request', 'The form ended before its last boundary', { cause: failure })
-      }
-      const fields = { ...upload, 'a file': upload.documents }
-      requireFields(
-        fields,
-        [...UPLOAD_IDS, 'a file'],
-        `Fields ${UPLOAD_IDS.join(', ')} and at least one file are required`,
-      )
-    },
-    discard: collector.discard,
   }
 }
 
