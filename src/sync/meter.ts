@@ -39,33 +39,19 @@ export function createMeter(
     )
     return days.reduce<Interval[]>(addInterval, [])
   }
-  // The newest days of an empty series are read first, in their own window.
-  const newest = addDays(context.tomorrow, -REREAD_DAYS)
   const isFresh = context.covered.answered.size === 0
-  const splitNewest = (days: Interval[]) =>
-    isFresh
-      ? days.flatMap(({ from, to }) =>
-          from < newest && to === context.tomorrow
-            ? [
-                { from, to: addDays(newest, -1) },
-                { from: newest, to },
-              ]
-            : [{ from, to }],
-        )
-      : days
   const remainingRequests = (group: SeriesGroup) => {
     // After a failure the run continues with another group.
     if (failedGroups.has(group.name) && last !== group) return 0
     const requestsAWindow = group.indicators ? enabledSeries(context, group).length : 1
-    if (!range)
-      return countRequests(splitNewest(remainingGroupDays(group)), group.chunkDays) * requestsAWindow
-    const planned = splitWindows(range, group.chunkDays).length * requestsAWindow
-    return Math.max(0, planned - (totals.get(group.name)?.requests ?? 0))
+    if (range) {
+      const planned = splitWindows(range, group.chunkDays).length * requestsAWindow
+      return Math.max(0, planned - (totals.get(group.name)?.requests ?? 0))
+    }
+    const days = remainingGroupDays(group)
+    const windows = isFresh ? splitNewest(days, context.tomorrow) : days
+    return countRequests(windows, group.chunkDays) * requestsAWindow
   }
-  // A series that is requested alone belongs to its table.
-  const findGroup = ({ table, indicator }: FetchRequest) =>
-    groups.find((group) => indicator !== undefined && group.indicators?.includes(indicator)) ??
-    groups.find((group) => group.table === table)
   const count = (group: SeriesGroup, answered: boolean) => {
     const now = performance.now()
     const before = totals.get(group.name) ?? { requests: 0, ms: 0 }
@@ -85,7 +71,7 @@ export function createMeter(
       // The other members are inherited.
       const read: SourceConnection['read'] = async (request) => {
         let answered = false
-        last = findGroup(request)
+        last = findGroup(groups, request)
         try {
           const answer = await connection.read(request)
           answered = true
@@ -113,4 +99,25 @@ export function createMeter(
       }
     },
   }
+}
+
+/** The newest days of an empty series are read first, in their own window. */
+function splitNewest(days: readonly Interval[], tomorrow: IsoDate): Interval[] {
+  const newest = addDays(tomorrow, -REREAD_DAYS)
+  return days.flatMap(({ from, to }) =>
+    from < newest && to === tomorrow
+      ? [
+          { from, to: addDays(newest, -1) },
+          { from: newest, to },
+        ]
+      : [{ from, to }],
+  )
+}
+
+/** A series that is requested alone belongs to its table. */
+function findGroup(groups: readonly SeriesGroup[], { table, indicator }: FetchRequest) {
+  return (
+    groups.find((group) => indicator !== undefined && group.indicators?.includes(indicator)) ??
+    groups.find((group) => group.table === table)
+  )
 }
