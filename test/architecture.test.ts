@@ -141,7 +141,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'src/http/mcp/protocol/server.ts createMcpServer': 90,
   'src/http/mcp/rates/history.ts historyTools': 85,
   'src/http/mcp/rates/rates.ts rateTools': 89,
-  'src/http/web/page-api.ts pageApi': 91,
 }
 
 /** Places that read the words of an error, each with its reason. Other places decide by codes. */

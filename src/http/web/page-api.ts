@@ -6,12 +6,12 @@ import * as v from 'valibot'
 import type { FindSession } from '../access/auth.ts'
 import { Instant, Integer, titledObject, withDescription } from '../endpoint/answers/shapes.ts'
 import type { Api } from '../endpoint/api.ts'
-import { get, post, remove } from '../endpoint/endpoint.ts'
+import { type AnyEndpoint, get, post, remove } from '../endpoint/endpoint.ts'
 import { booleanParam } from '../endpoint/params.ts'
 import { exportMediaType } from '../figures/exports.ts'
 import { RATES_ERRORS } from '../figures/rates-errors.ts'
 import { ownHostGuard } from './guard.ts'
-import { createSignIn, type SignInDeps } from './sign-in.ts'
+import { createSignIn, type SignIn, type SignInDeps } from './sign-in.ts'
 
 const Code = withDescription(v.string(), 'What stands after #login= in a link of `cambista web`')
 const SecretBody = v.object({
@@ -103,9 +103,7 @@ export function pageApi(deps: SignInDeps): { api: Api; findSession: FindSession 
     isForWebsites: false,
     credentials: {
       permissions: ['session'],
-      check: async (event) => {
-        await signIn.findSession(event)
-      },
+      check: (event) => signIn.findSession(event).then(() => {}),
       name: 'session',
       scheme: {
         type: 'apiKey',
@@ -158,31 +156,37 @@ export function pageApi(deps: SignInDeps): { api: Api; findSession: FindSession 
         refusals: WRONG,
         handle: ({ event }) => signIn.showCode(event),
       }),
-      post({
-        path: '/session/ticket',
-        about:
-          'A URL that opens one PDF in a tab of its own, or gives an export as a file: once, within a minute.',
-        body: TicketBody,
-        answer: titledObject('Ticket', { url: v.string() }),
-        notFound: 'Document not found',
-        gone: 'The content was lost',
-        refusals: { 415: 'The document is not a PDF, or the body not application/json' },
-        handle: ({ event }) => signIn.makeTicket(event),
-      }),
-      get({
-        path: '/t/{ticket}',
-        about: 'The PDF or the export of a ticket, once.',
-        params: v.object({
-          ticket: withDescription(v.string(), 'What the answer to /session/ticket names'),
-        }),
-        answer: v.any(),
-        contentTypes: ['application/pdf', exportMediaType('csv'), exportMediaType('ndjson')],
-        notFound: 'The ticket was used, is older than a minute, or never was',
-        gone: 'The content was lost',
-        refusals: { 401: 'The session has ended, or its token or key' },
-        handle: ({ event, params }) => signIn.useTicket(event, params.ticket),
-      }),
+      ...ticketEndpoints(signIn),
     ],
   }
   return { api, findSession: (event) => signIn.findSession(event) }
+}
+
+function ticketEndpoints(signIn: SignIn): AnyEndpoint[] {
+  return [
+    post({
+      path: '/session/ticket',
+      about:
+        'A URL that opens one PDF in a tab of its own, or gives an export as a file: once, within a minute.',
+      body: TicketBody,
+      answer: titledObject('Ticket', { url: v.string() }),
+      notFound: 'Document not found',
+      gone: 'The content was lost',
+      refusals: { 415: 'The document is not a PDF, or the body not application/json' },
+      handle: ({ event }) => signIn.makeTicket(event),
+    }),
+    get({
+      path: '/t/{ticket}',
+      about: 'The PDF or the export of a ticket, once.',
+      params: v.object({
+        ticket: withDescription(v.string(), 'What the answer to /session/ticket names'),
+      }),
+      answer: v.any(),
+      contentTypes: ['application/pdf', exportMediaType('csv'), exportMediaType('ndjson')],
+      notFound: 'The ticket was used, is older than a minute, or never was',
+      gone: 'The content was lost',
+      refusals: { 401: 'The session has ended, or its token or key' },
+      handle: ({ event, params }) => signIn.useTicket(event, params.ticket),
+    }),
+  ]
 }
