@@ -60,57 +60,13 @@ const CACHE_MS: Record<string, number> = {
 }
 const LONGEST_NAME = 80
 
-export function createMcpServer({ tools, resources, log }: McpParts): McpServer {
-  const toolsByName = new Map(tools.map((one) => [one.definition.name, one]))
+export function createMcpServer(parts: McpParts): McpServer {
+  const { tools, resources } = parts
   const allowedResources = (caller: Caller) => resources.filter((one) => isAllowed(one, caller))
-  const describeError = (thrown: unknown, operation: string, lists?: ListTool): ErrorText => {
-    const error = isDatabaseError(thrown) ? storageError(thrown, operation) : thrown
-    if (error instanceof AppError && error.code !== 'failed') {
-      const text = `${error.message.replace(/[.?]$/, '')}${nextStep(error, lists)}`
-      return { text, reason: error.reason }
-    }
-    log.error('tool failed', { cause: error instanceof Error ? String(error.stack) : errorReason(error) })
-    return {
-      text: 'The server could not do this. Try again; if it stays so, tell your operator to read its log',
-    }
-  }
-
-  const callTool: RpcMethod = async ({ name, arguments: values }, caller) => {
-    const tool = typeof name === 'string' ? toolsByName.get(name) : undefined
-    if (!tool || !(await isOpen(tool, caller))) {
-      return invalidParams(`There is no tool ${quoteName(name)}: tools/list names those that are open to you`)
-    }
-    try {
-      const { value, sentence } = await tool.call(values, caller)
-      return { result: { content: textContent(sentence), structuredContent: value } }
-    } catch (error) {
-      const operation = tool.definition.name.replaceAll('_', ' ')
-      const { text, reason } = describeError(error, operation, tool.lists)
-      return { result: { content: textContent(text), isError: true, ...(reason && { _meta: { reason } }) } }
-    }
-  }
-
-  const readResource: RpcMethod = async ({ uri }, caller, version) => {
-    const missing = version === 'legacy' ? CODES.noResource : CODES.invalidParams
-    try {
-      for (const one of allowedResources(caller)) {
-        const contents = typeof uri === 'string' ? await one.read(uri, caller) : undefined
-        if (contents) return { result: { contents: contents.map((part) => ({ uri, ...part })) } }
-      }
-    } catch (error) {
-      const isMissing = error instanceof AppError && error.code === 'not-found'
-      const { text, reason } = describeError(error, 'read a resource')
-      const code = isMissing ? missing : CODES.invalidParams
-      return { error: { code, message: text, ...(reason && { data: { reason } }) } }
-    }
-    const message = `There is no resource ${quoteName(uri)}: resources/list names those that are open to you`
-    return { error: { code: missing, message } }
-  }
-
   const shared: Record<string, RpcMethod> = {
-    'tools/call': callTool,
+    'tools/call': toolCaller(parts),
     'tools/list': listing(async (caller) => ({ tools: await listDefinitions(tools, caller) })),
-    'resources/read': readResource,
+    'resources/read': resourceReader(parts),
     'resources/list': listing((caller) => ({
       resources: allowedResources(caller).flatMap(({ entry }) => entry ?? []),
     })),
@@ -157,11 +113,58 @@ export function parseErrorOutcome(): RpcReply {
   return refusal(null, { code: CODES.parse, message }, 400)
 }
 
+function toolCaller({ tools, log }: McpParts): RpcMethod {
+  return async ({ name, arguments: values }, caller) => {
+    const tool = tools.find(({ definition }) => definition.name === name)
+    if (!tool || !(await isOpen(tool, caller))) {
+      return invalidParams(`There is no tool ${quoteName(name)}: tools/list names those that are open to you`)
+    }
+    try {
+      const { value, sentence } = await tool.call(values, caller)
+      return { result: { content: textContent(sentence), structuredContent: value } }
+    } catch (error) {
+      const operation = tool.definition.name.replaceAll('_', ' ')
+      const { text, reason } = describeError(log, error, operation, tool.lists)
+      return { result: { content: textContent(text), isError: true, ...(reason && { _meta: { reason } }) } }
+    }
+  }
+}
+
+function resourceReader({ resources, log }: McpParts): RpcMethod {
+  return async ({ uri }, caller, version) => {
+    const missing = version === 'legacy' ? CODES.noResource : CODES.invalidParams
+    try {
+      for (const one of resources.filter((one) => isAllowed(one, caller))) {
+        const contents = typeof uri === 'string' ? await one.read(uri, caller) : undefined
+        if (contents) return { result: { contents: contents.map((part) => ({ uri, ...part })) } }
+      }
+    } catch (error) {
+      const isMissing = error instanceof AppError && error.code === 'not-found'
+      const { text, reason } = describeError(log, error, 'read a resource')
+      const code = isMissing ? missing : CODES.invalidParams
+      return { error: { code, message: text, ...(reason && { data: { reason } }) } }
+    }
+    const message = `There is no resource ${quoteName(uri)}: resources/list names those that are open to you`
+    return { error: { code: missing, message } }
+  }
+}
+
+function describeError(log: Log, thrown: unknown, operation: string, lists?: ListTool): ErrorText {
+  const error = isDatabaseError(thrown) ? storageError(thrown, operation) : thrown
+  if (error instanceof AppError && error.code !== 'failed') {
+    const text = `${error.message.replace(/[.?]$/, '')}${nextStep(error, lists)}`
+    return { text, reason: error.reason }
+  }
+  log.error('tool failed', { cause: error instanceof Error ? String(error.stack) : errorReason(error) })
+  return {
+    text: 'The server could not do this. Try again; if it stays so, tell your operator to read its log',
+  }
+}
+
 function refusal(id: Id | null, error: RpcError, status: number): RpcReply {
   return { status, answer: errorMessage(id, error) }
 }
 
-/** Method that lists one page. */
 async function listDefinitions(tools: readonly Tool[], caller: Caller) {
   const areOpen = await Promise.all(tools.map((one) => isOpen(one, caller)))
   return tools.filter((_, at) => areOpen[at]).map(({ definition }) => definition)
@@ -172,6 +175,7 @@ async function isOpen(tool: Tool, caller: Caller): Promise<boolean> {
   return isAllowed(tool, caller) && (await tool.isOffered?.()) !== false
 }
 
+/** Method that lists one page. */
 function listing(list: (caller: Caller) => object | Promise<object>): RpcMethod {
   return async ({ cursor }, caller) =>
     cursor === undefined || cursor === null
