@@ -136,7 +136,6 @@ const SHARED_NAMES: Readonly<Record<string, string>> = {
 const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'src/http/apis.ts createApis': 84,
   'src/http/listener/connections.ts limitConnections': 88,
-  'src/http/mcp/documents/claims.ts claimTools': 89,
   'src/http/mcp/documents/documents.ts documentTools': 83,
   'src/http/mcp/rates/history.ts historyTools': 85,
   'src/http/mcp/rates/rates.ts rateTools': 89,

@@ -41,68 +41,10 @@ const ClaimKey = {
   claim_id: withDescription(Text, 'As claim_documents gave it'),
 }
 
-export function claimTools({ claim, finish, extend, release }: DocumentWork): Tool[] {
+export function claimTools(work: DocumentWork): Tool[] {
   return [
-    tool({
-      name: 'claim_documents',
-      needs: 'documents:CLAIM',
-      about:
-        'Take the oldest documents of an agent to work on, so that no other worker gets them meanwhile. Finish each before lease_until.',
-      changes: true,
-      input: v.object({
-        agent_id: v.optional(idParam('Needed unless the token is of one agent')),
-        agent_ids: v.optional(AgentIds),
-        limit: integerParam(LIMIT, 'How many at most'),
-        lease_seconds: LeaseSeconds('For how long they are yours'),
-        wait: v.optional(waitParam('Seconds to wait for a first one'), '0'),
-      }),
-      output: v.object({
-        documents: v.array(
-          v.looseObject({
-            id: Integer,
-            name: Text,
-            mimetype: Text,
-            size: Integer,
-            claim_id: Text,
-            lease_until: Text,
-          }),
-        ),
-      }),
-      async run({ agent_id, agent_ids, limit, lease_seconds: leaseSeconds, wait }, caller) {
-        const worker = toWorker(caller)
-        const agentIds = checkAgentIds(worker, { agent_id, agent_ids })
-        const options = wait === 0 ? undefined : createWaitOptions(caller, wait, 'documents:CLAIM')
-        const documents = await claim(worker, { agentIds, limit, leaseSeconds }, options)
-        const ids = documents.map(({ id }) => id).join(', ')
-        const next = ids === '' ? '' : `: ${ids}. Read each with read_document, then call finish_document`
-        return {
-          value: { documents: documents.map(claimOut) },
-          sentence: `${pluralize(documents.length, 'document')} claimed${next}.`,
-        }
-      },
-    }),
-
-    tool({
-      name: 'finish_document',
-      needs: 'documents:CLAIM',
-      about: 'Say that a claimed document is done, or failed and why.',
-      changes: true,
-      input: v.object({
-        ...ClaimKey,
-        outcome: v.picklist(['done', 'failed'], 'must be done or failed'),
-        note: v.optional(withDescription(Text, `At most ${LONGEST_NOTE} characters`)),
-        result: v.optional(withDescription(Text, 'JSON to hand back, as a text of at most 32 KiB')),
-      }),
-      output: v.looseObject({ id: Integer, state: Text }),
-      async run({ id, claim_id: claimId, outcome, note, result }, caller) {
-        const fault = note === undefined ? undefined : noteFault(note)
-        if (fault !== undefined) throw new AppError('invalid', `note ${fault}`)
-        const completion = { outcome, note: note || null, result: checkResult(result) }
-        const { state, attempts, finished_at } = await finish(toWorker(caller), { id, claimId }, completion)
-        return { value: { id, state, attempts, finished_at }, sentence: `Document ${id} is ${state}.` }
-      },
-    }),
-
+    claimTool(work),
+    finishTool(work),
     tool({
       name: 'extend_document',
       needs: 'documents:CLAIM',
@@ -111,11 +53,10 @@ export function claimTools({ claim, finish, extend, release }: DocumentWork): To
       input: v.object({ ...ClaimKey, lease_seconds: LeaseSeconds('From now on') }),
       output: v.object({ id: Integer, lease_until: Text }),
       async run({ id, claim_id: claimId, lease_seconds: leaseSeconds }, caller) {
-        const { lease_until } = await extend(toWorker(caller), { id, claimId }, leaseSeconds)
+        const { lease_until } = await work.extend(toWorker(caller), { id, claimId }, leaseSeconds)
         return { value: { id, lease_until }, sentence: `Document ${id} is yours until ${lease_until}.` }
       },
     }),
-
     tool({
       name: 'release_document',
       needs: 'documents:CLAIM',
@@ -124,11 +65,75 @@ export function claimTools({ claim, finish, extend, release }: DocumentWork): To
       input: v.object(ClaimKey),
       output: v.object({ id: Integer, state: Text }),
       async run({ id, claim_id: claimId }, caller) {
-        const { state } = await release(toWorker(caller), { id, claimId })
+        const { state } = await work.release(toWorker(caller), { id, claimId })
         return { value: { id, state }, sentence: `Document ${id} is ${state}.` }
       },
     }),
   ]
+}
+
+function claimTool({ claim }: DocumentWork): Tool {
+  return tool({
+    name: 'claim_documents',
+    needs: 'documents:CLAIM',
+    about:
+      'Take the oldest documents of an agent to work on, so that no other worker gets them meanwhile. Finish each before lease_until.',
+    changes: true,
+    input: v.object({
+      agent_id: v.optional(idParam('Needed unless the token is of one agent')),
+      agent_ids: v.optional(AgentIds),
+      limit: integerParam(LIMIT, 'How many at most'),
+      lease_seconds: LeaseSeconds('For how long they are yours'),
+      wait: v.optional(waitParam('Seconds to wait for a first one'), '0'),
+    }),
+    output: v.object({
+      documents: v.array(
+        v.looseObject({
+          id: Integer,
+          name: Text,
+          mimetype: Text,
+          size: Integer,
+          claim_id: Text,
+          lease_until: Text,
+        }),
+      ),
+    }),
+    async run({ agent_id, agent_ids, limit, lease_seconds: leaseSeconds, wait }, caller) {
+      const worker = toWorker(caller)
+      const agentIds = checkAgentIds(worker, { agent_id, agent_ids })
+      const options = wait === 0 ? undefined : createWaitOptions(caller, wait, 'documents:CLAIM')
+      const documents = await claim(worker, { agentIds, limit, leaseSeconds }, options)
+      const ids = documents.map(({ id }) => id).join(', ')
+      const next = ids === '' ? '' : `: ${ids}. Read each with read_document, then call finish_document`
+      return {
+        value: { documents: documents.map(claimOut) },
+        sentence: `${pluralize(documents.length, 'document')} claimed${next}.`,
+      }
+    },
+  })
+}
+
+function finishTool({ finish }: DocumentWork): Tool {
+  return tool({
+    name: 'finish_document',
+    needs: 'documents:CLAIM',
+    about: 'Say that a claimed document is done, or failed and why.',
+    changes: true,
+    input: v.object({
+      ...ClaimKey,
+      outcome: v.picklist(['done', 'failed'], 'must be done or failed'),
+      note: v.optional(withDescription(Text, `At most ${LONGEST_NOTE} characters`)),
+      result: v.optional(withDescription(Text, 'JSON to hand back, as a text of at most 32 KiB')),
+    }),
+    output: v.looseObject({ id: Integer, state: Text }),
+    async run({ id, claim_id: claimId, outcome, note, result }, caller) {
+      const fault = note === undefined ? undefined : noteFault(note)
+      if (fault !== undefined) throw new AppError('invalid', `note ${fault}`)
+      const completion = { outcome, note: note || null, result: checkResult(result) }
+      const { state, attempts, finished_at } = await finish(toWorker(caller), { id, claimId }, completion)
+      return { value: { id, state, attempts, finished_at }, sentence: `Document ${id} is ${state}.` }
+    },
+  })
 }
 
 /** Checks that a result is JSON; null: none. @throws AppError `invalid` */
