@@ -138,7 +138,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'src/http/listener/connections.ts limitConnections': 88,
   'src/http/mcp/documents/documents.ts documentTools': 83,
   'src/http/mcp/rates/history.ts historyTools': 85,
-  'src/http/mcp/rates/rates.ts rateTools': 89,
 }
 
 /** Places that read the words of an error, each with its reason. Other places decide by codes. */

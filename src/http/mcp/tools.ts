@@ -12,7 +12,7 @@ import { type CatalogueDeps, catalogueTools, seriesResource } from './rates/cata
 import { convertTools } from './rates/convert.ts'
 import { historyTools } from './rates/history.ts'
 import { type IndicatorToolDeps, indicatorTools } from './rates/indicators.ts'
-import { rateTools } from './rates/rates.ts'
+import { dayRatesTool, rateTool } from './rates/rates.ts'
 
 /** Tools that read and never wait. They work over a data directory without a server. */
 export function createReadTools(
@@ -22,10 +22,12 @@ export function createReadTools(
 ): Tool[] {
   const { cache, health, indicators } = rates
   const { clock } = health
+  const deps = { cache, clock }
   return [
-    ...rateTools({ cache, clock }),
-    ...convertTools({ cache, clock }),
-    ...historyTools({ cache, clock }),
+    rateTool(deps),
+    dayRatesTool(deps),
+    ...convertTools(deps),
+    ...historyTools(deps),
     ...catalogueTools(rates),
     ...indicatorTools({ indicators, clock }),
     ...documentTools(documents),
