@@ -58,16 +58,6 @@ export function limitConnections(options: ConnectionOptions): Connections {
   const warn = limitWarnings(options.log)
   let count = 0
 
-  const closeLongestWaiting = (): boolean => {
-    for (const [socket, read] of waiting) {
-      waiting.delete(socket)
-      if (socket.destroyed || socket.bytesRead !== read) continue // a request has begun
-      socket.destroy()
-      return true
-    }
-    return false
-  }
-
   const admit = (socket: Socket) => {
     const address = socket.remoteAddress ?? ''
     const ofOne = (open.get(address) ?? 0) + 1
@@ -82,7 +72,7 @@ export function limitConnections(options: ConnectionOptions): Connections {
     if (ofOne > mostOfOne && !options.isShared(address)) {
       warn('too many connections of one client', { limit: mostOfOne, client: address })
       socket.destroy()
-    } else if (count > most && !closeLongestWaiting()) {
+    } else if (count > most && !closeLongestWaiting(waiting)) {
       warn('too many connections', { limit: most, client: address })
       socket.destroy()
     }
@@ -133,6 +123,17 @@ export function limitConnections(options: ConnectionOptions): Connections {
     },
     openAnswers: (socket) => answers.get(socket),
   }
+}
+
+/** `waiting`: connections between two requests, with the bytes read before. Returns false if none was closed. */
+function closeLongestWaiting(waiting: Map<Socket, number>): boolean {
+  for (const [socket, read] of waiting) {
+    waiting.delete(socket)
+    if (socket.destroyed || socket.bytesRead !== read) continue // a request has begun
+    socket.destroy()
+    return true
+  }
+  return false
 }
 
 /** Warns at most once a minute, with the number of rejections since the last warning. */
