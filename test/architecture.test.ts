@@ -136,7 +136,6 @@ const SHARED_NAMES: Readonly<Record<string, string>> = {
 const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'src/http/apis.ts createApis': 84,
   'src/http/mcp/documents/documents.ts documentTools': 83,
-  'src/http/mcp/rates/history.ts historyTools': 85,
 }
 
 /** Places that read the words of an error, each with its reason. Other places decide by codes. */

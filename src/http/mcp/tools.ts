@@ -10,7 +10,7 @@ import type { Resource } from './protocol/resource.ts'
 import type { Tool } from './protocol/tool.ts'
 import { type CatalogueDeps, catalogueTools, seriesResource } from './rates/catalogue.ts'
 import { convertTools } from './rates/convert.ts'
-import { historyTools } from './rates/history.ts'
+import { historyTool, statisticsTool } from './rates/history.ts'
 import { type IndicatorToolDeps, indicatorTools } from './rates/indicators.ts'
 import { dayRatesTool, rateTool } from './rates/rates.ts'
 
@@ -27,7 +27,8 @@ export function createReadTools(
     rateTool(deps),
     dayRatesTool(deps),
     ...convertTools(deps),
-    ...historyTools(deps),
+    historyTool(deps),
+    statisticsTool(deps),
     ...catalogueTools(rates),
     ...indicatorTools({ indicators, clock }),
     ...documentTools(documents),

@@ -13,7 +13,15 @@ import { requireSeries } from '../../../domain/rates/queries.ts'
 import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
 import type { RateType } from '../../../providers/provider.ts'
 import { AppError } from '../../../runtime/errors.ts'
-import { addDays, currentDay, dayNumber, earliest, type IsoDate, isoDate } from '../../../values/dates.ts'
+import {
+  addDays,
+  type Clock,
+  currentDay,
+  dayNumber,
+  earliest,
+  type IsoDate,
+  isoDate,
+} from '../../../values/dates.ts'
 import type { Interval } from '../../../values/intervals.ts'
 import { EveryParam, SingleStatParam } from '../../endpoint/params.ts'
 import { requireRange } from '../../figures/history-range.ts'
@@ -39,101 +47,98 @@ const Partial = v.optional(v.boolean())
 // Results have more fields. Obvious ones are not declared, since every client pays for each declaration.
 const head = { pair: Text, rate_type: Text, count: Count, holes: Holes }
 
+type RangeArguments = v.InferOutput<typeof RangeInput>
 type HistoryRange = RangeQuery & { to: IsoDate }
 
-export function historyTools({ cache, clock }: RateToolDeps): Tool[] {
-  const parseRange = (snapshot: RateSnapshot, input: v.InferOutput<typeof RangeInput>): HistoryRange => {
-    const today = currentDay(clock)
-    return { ...findPair(snapshot, input), ...requireRange(input, today), today }
-  }
-  return [
-    tool({
-      name: 'get_history',
-      needs: 'key',
-      about: `Values of a pair, crosses through the pivot too, oldest first, at most ${MOST_POINTS}; call again with from = next_from while it is there. partial: the period is not over or not known as a whole; holes: days that were not synchronized.`,
-      input: v.object({
-        ...PairRange,
-        every: v.optional(EveryParam, 'day'),
-        stat: v.optional(SingleStatParam, 'last'),
-      }),
-      output: v.looseObject({
-        ...head,
-        points: v.array(
-          v.object({
-            date: Text,
-            rate_date: Text,
-            value: Text,
-            partial: Partial,
-            rounded_to: RoundedDecimals,
-          }),
-        ),
-        next_from: v.optional(Text),
-      }),
-      async run({ every, stat, ...input }) {
-        return await cache.read(async (snapshot) => {
-          const query = { ...parseRange(snapshot, input), every, stat }
-          const history = await pairHistory(snapshot, query)
-          const { points, nextFrom } = firstPage(history.points, query)
-          const holes = clipHoles(history.holes, nextFrom)
-          const value = {
-            ...resultHead(snapshot, query, history.rateType),
-            ...{ every, stat, count: points.length },
-            ...holeFields(holes),
-            ...{ points, next_from: nextFrom },
-          }
-          return { value, sentence: summarize(query, history.rateType, points, holes, nextFrom) }
-        })
-      },
+export function historyTool({ cache, clock }: RateToolDeps): Tool {
+  return tool({
+    name: 'get_history',
+    needs: 'key',
+    about: `Values of a pair, crosses through the pivot too, oldest first, at most ${MOST_POINTS}; call again with from = next_from while it is there. partial: the period is not over or not known as a whole; holes: days that were not synchronized.`,
+    input: v.object({
+      ...PairRange,
+      every: v.optional(EveryParam, 'day'),
+      stat: v.optional(SingleStatParam, 'last'),
     }),
-
-    tool({
-      name: 'rate_statistics',
-      needs: 'key',
-      about:
-        'First, last, lowest and highest value of a pair in a range, their mean (15 digits) and change (last minus first). ' +
-        'partial and holes as in get_history: do not quote such a mean without saying so.',
-      input: RangeInput,
-      output: v.looseObject({
-        ...head,
-        first: DatedValue,
-        last: LikeFirst,
-        low: LikeFirst,
-        high: LikeFirst,
-        mean: Text,
-        change: Text,
-        partial: Partial,
-        rounded_to: RoundedDecimals,
-      }),
-      async run(input) {
-        return await cache.read(async (snapshot) => {
-          const query = parseRange(snapshot, input)
-          const { rateType, count, figures, holes } = await pairStatistics(snapshot, query)
-          if (!figures) throw noValues(snapshot, query, rateType, holes)
-          const { first, last, low, high, mean, change, partial } = figures
-          const values = pluralize(count, 'value')
-          const summary =
-            `${pairName(query, rateType)}, ${values} from ${first.date} to ${last.date}: low ${low.value} (${low.date}), ` +
-            `high ${high.value} (${high.date}), mean ${mean}, change ${change}`
-          const days = `${query.from} to ${query.last}`
-          const reason = query.last < query.today ? `not all of ${days} is known` : `${days} is not over`
-          const range = partial ? ` Partial: ${reason}.` : ''
-          return {
-            value: { ...resultHead(snapshot, query, rateType), count, ...holeFields(holes), ...figures },
-            sentence: `${withRounding(summary, figures.rounded_to)}.${range}${describeHoles(holes)}`,
-          }
-        })
-      },
+    output: v.looseObject({
+      ...head,
+      points: v.array(
+        v.object({
+          date: Text,
+          rate_date: Text,
+          value: Text,
+          partial: Partial,
+          rounded_to: RoundedDecimals,
+        }),
+      ),
+      next_from: v.optional(Text),
     }),
-  ]
+    run: ({ every, stat, ...input }) =>
+      cache.read(async (snapshot) => {
+        const query = { ...parseRange(snapshot, input, clock), every, stat }
+        const history = await pairHistory(snapshot, query)
+        const { points, nextFrom } = firstPage(history.points, query)
+        const holes = clipHoles(history.holes, nextFrom)
+        const value = {
+          ...resultHead(snapshot, query, history.rateType),
+          ...{ every, stat, count: points.length },
+          ...holeFields(holes),
+          ...{ points, next_from: nextFrom },
+        }
+        return { value, sentence: summarize(query, history.rateType, points, holes, nextFrom) }
+      }),
+  })
 }
 
-/** Returns a pair and its side, given as such or by the id of the series. */
-function findPair(snapshot: RateSnapshot, { series_id: id, ...pair }: v.InferOutput<typeof RangeInput>) {
-  const { provider, base, quote, type } = pair
-  if (id === undefined) return { provider, base, quote, type }
-  const series = requireSeries(snapshot, id)
+export function statisticsTool({ cache, clock }: RateToolDeps): Tool {
+  return tool({
+    name: 'rate_statistics',
+    needs: 'key',
+    about:
+      'First, last, lowest and highest value of a pair in a range, their mean (15 digits) and change (last minus first). ' +
+      'partial and holes as in get_history: do not quote such a mean without saying so.',
+    input: RangeInput,
+    output: v.looseObject({
+      ...head,
+      first: DatedValue,
+      last: LikeFirst,
+      low: LikeFirst,
+      high: LikeFirst,
+      mean: Text,
+      change: Text,
+      partial: Partial,
+      rounded_to: RoundedDecimals,
+    }),
+    run: (input) =>
+      cache.read(async (snapshot) => {
+        const query = parseRange(snapshot, input, clock)
+        const { rateType, count, figures, holes } = await pairStatistics(snapshot, query)
+        if (!figures) throw noValues(snapshot, query, rateType, holes)
+        const { first, last, low, high, mean, change, partial } = figures
+        const values = pluralize(count, 'value')
+        const summary =
+          `${pairName(query, rateType)}, ${values} from ${first.date} to ${last.date}: low ${low.value} (${low.date}), ` +
+          `high ${high.value} (${high.date}), mean ${mean}, change ${change}`
+        const days = `${query.from} to ${query.last}`
+        const reason = query.last < query.today ? `not all of ${days} is known` : `${days} is not over`
+        const range = partial ? ` Partial: ${reason}.` : ''
+        return {
+          value: { ...resultHead(snapshot, query, rateType), count, ...holeFields(holes), ...figures },
+          sentence: `${withRounding(summary, figures.rounded_to)}.${range}${describeHoles(holes)}`,
+        }
+      }),
+  })
+}
+
+/** Returns the range of a pair and its side, given as such or by the id of the series. */
+function parseRange(snapshot: RateSnapshot, input: RangeArguments, clock: Clock): HistoryRange {
+  const { provider, base, quote, type, series_id: id } = input
+  const series = id === undefined ? undefined : requireSeries(snapshot, id)
+  const today = currentDay(clock)
+  const range = { ...requireRange(input, today), today }
+  if (!series) return { provider, base, quote, type, ...range }
   const { base_currency, quote_currency, rate_type } = series.row
-  return { provider: series.provider, base: base_currency, quote: quote_currency, type: rate_type }
+  return { provider: series.provider, base: base_currency, quote: quote_currency, type: rate_type, ...range }
 }
 
 /** Returns the first points, as many as fit into a result, and the first day of the next page. */
