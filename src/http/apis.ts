@@ -3,18 +3,11 @@
 import type { BlockList } from 'node:net'
 import { type ClaimDeps, claimDocuments } from '../domain/documents/claims/claiming.ts'
 import { extendClaim, finishDocument, releaseDocument } from '../domain/documents/claims/outcomes.ts'
-import {
-  addPartyNames,
-  listDocuments,
-  requireDocument,
-  waitForDocuments,
-} from '../domain/documents/queries.ts'
-import { createSummaries, type Summaries } from '../domain/documents/summary.ts'
+import { waitForDocuments } from '../domain/documents/queries.ts'
+import { createSummaries } from '../domain/documents/summary.ts'
 import { openUploadLinks, type UploadLinks } from '../domain/documents/uploads/links.ts'
 import type { IndicatorReader } from '../domain/indicators/reader.ts'
-import { addInvoiceSummaries, findInvoice } from '../domain/invoices/invoice-view.ts'
 import type { InvoiceRates } from '../domain/invoices/rate-check.ts'
-import { findMail } from '../domain/mail/mail-view.ts'
 import type { NightlyBackup } from '../domain/operations/backup/nightly.ts'
 import type { DatabaseState } from '../domain/operations/database-watch.ts'
 import type { Samples } from '../domain/operations/sample-reads.ts'
@@ -23,22 +16,19 @@ import type { PastRates } from '../domain/rates/history/past.ts'
 import type { RateCache } from '../domain/rates/rate-cache.ts'
 import { DEFAULT_PROVIDER } from '../providers/list.ts'
 import type { Log } from '../runtime/log.ts'
-import type { Blobs } from '../store/blobs/blobs.ts'
-import { findResult } from '../store/documents/results.ts'
 import type { Engine } from '../store/engine.ts'
 import type { ReadDb } from '../store/tables.ts'
 import type { Schedulers } from '../sync/schedulers.ts'
 import type { Keyring } from './access/auth.ts'
-
 import { documentsApi } from './documents/documents-api.ts'
 import { uploadLinksApi } from './documents/uploads/link-endpoint.ts'
 import { uploadBytes } from './documents/uploads/raw-body.ts'
 import type { UploadDeps, UploadReceiver } from './documents/uploads/receive.ts'
 import type { Api } from './endpoint/api.ts'
-import type { LazyApis } from './endpoint/lazy-apis.ts'
+import { createLazyApis, type LazyApis } from './endpoint/lazy-apis.ts'
 import { createExports } from './figures/exports.ts'
 import type { OpenNetworks } from './listener/open-networks.ts'
-import type { DocumentQueries, DocumentUploads, DocumentWork } from './mcp/documents/document-queries.ts'
+import { type DocumentUploads, type DocumentWork, documentQueries } from './mcp/documents/document-queries.ts'
 import { ratesApi } from './rates/rates-api.ts'
 import { type MetricsSnapshot, metricsSnapshotOf } from './status/metrics-snapshot.ts'
 import { descriptionApi, statusApi } from './status/status-api.ts'
@@ -128,38 +118,20 @@ export function createApis(
     ...{ db: reads, isReady, database, cache, health, blobs, totals, samples, onlyReads },
     ...{ keyring, findSession, scheduler, backups, log },
   })
-  let loaded: Api[] | undefined // shared by all ports: rate limits of wrong keys and caches of answers
-  const shapes: LazyApis | undefined = compat && {
-    prefix: '/compat',
-    async load() {
+  const compatDeps = { db: reads, cache, indicators, clock, log, keyring, database, scheduler, proxies }
+  const shapes =
+    compat &&
+    createLazyApis('/compat', async () => {
       const { compatApis } = await import('./compat/compat-api.ts')
-      loaded ??= compatApis({
-        ...{ db: reads, cache, indicators, clock, log },
-        ...{ keyring, database, scheduler, proxies, ...compat },
-      })
-      return loaded
-    },
-  }
-  let mcp: Api[] | undefined
-  const agents: LazyApis = {
-    prefix: '/mcp',
-    async load() {
-      const { mcpApi } = await import('./mcp/mcp-api.ts')
-      const work = documentWork({ reads, blobs, claiming, summaries, invoiceRates, uploads, links })
-      mcp ??= [
-        mcpApi({
-          rates: { db: reads, cache, health, indicators },
-          invoiceRates,
-          documents: work,
-          keyring,
-          database,
-          names,
-          log,
-        }),
-      ]
-      return mcp
-    },
-  }
+      return () => compatApis({ ...compatDeps, ...compat })
+    })
+  const agents = createLazyApis('/mcp', async () => {
+    const { mcpApi } = await import('./mcp/mcp-api.ts')
+    const queries = documentQueries(reads, blobs, invoiceRates, summaries.total)
+    const work = { ...queries, ...documentWork(reads, claiming, uploads, links) }
+    const rateDeps = { db: reads, cache, health, indicators }
+    return () => [mcpApi({ rates: rateDeps, invoiceRates, documents: work, keyring, database, names, log })]
+  })
   const probes = { ...status, endpoints: status.endpoints.filter(({ permission }) => permission === 'open') }
   const late = shapes ? [agents, shapes] : [agents]
   const linksApi = uploadLinksApi({ links, uploads, keyring, names })
@@ -175,41 +147,20 @@ export function createApis(
 }
 
 /** Database functions for the tools of agents (decisions#mcp). */
-function documentWork({
-  reads,
-  blobs,
-  claiming,
-  summaries,
-  invoiceRates,
-  uploads,
-  links,
-}: {
-  reads: ReadDb
-  invoiceRates: InvoiceRates
-  blobs: Blobs
-  claiming: ClaimDeps
-  summaries: Summaries
-  uploads: UploadReceiver
-  links: UploadLinks
-}): DocumentQueries & DocumentWork & DocumentUploads {
+function documentWork(
+  db: ReadDb,
+  claiming: ClaimDeps,
+  uploads: UploadReceiver,
+  links: UploadLinks,
+): DocumentWork & DocumentUploads {
   const { waiters } = claiming
   return {
-    page: (access, asked) => listDocuments(reads, access, asked),
-    pageOnceThere: (access, asked, patience) =>
-      waitForDocuments({ db: reads, waiters }, access, asked, patience),
-    find: (access, id) => requireDocument(reads, access, id),
-    findResult: (id) => findResult(reads, id),
-    addNames: (documents) => addPartyNames(reads, documents),
-    addInvoiceSummaries: (documents) => addInvoiceSummaries(reads, documents),
-    findInvoice: (access, document) => findInvoice({ db: reads, rates: invoiceRates }, access, document),
-    findMail: (document) => findMail(reads, document),
-    summarize: summaries.total,
+    pageOnceThere: (access, asked, patience) => waitForDocuments({ db, waiters }, access, asked, patience),
     claim: (worker, asked, patience) => claimDocuments(claiming, worker, asked, patience),
     finish: (worker, held, told) => finishDocument(claiming, worker, held, told),
     extend: (worker, ref, seconds) => extendClaim(claiming, worker, ref, seconds),
     release: (worker, ref) => releaseDocument(claiming, worker, ref),
     uploadText: (client, document, bytes) => uploadBytes(uploads, client, document, bytes),
     makeLink: links.make,
-    blobs,
   }
 }

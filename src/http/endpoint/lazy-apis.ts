@@ -11,6 +11,17 @@ export type LazyApis = {
   load(): Promise<readonly Api[]>
 }
 
+/** Creates APIs once: all ports share their rate limits of wrong keys, and their caches of answers. */
+export function createLazyApis(prefix: string, importApis: () => Promise<() => Api[]>): LazyApis {
+  let apis: Api[] | undefined
+  const load = async () => {
+    const create = await importApis()
+    apis ??= create()
+    return apis
+  }
+  return { prefix, load }
+}
+
 /** Answers a request for a path. */
 export type Fetch = (request: Request, path: string) => Response | Promise<Response>
 

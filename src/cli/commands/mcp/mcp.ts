@@ -1,13 +1,10 @@
 // MCP over stdin and stdout, for clients that start their server.
 
 import { statSync } from 'node:fs'
-import { addPartyNames, listDocuments, requireDocument } from '../../../domain/documents/queries.ts'
 import { createIndicatorReader, indicatorOrigin } from '../../../domain/indicators/reader.ts'
-import { addInvoiceSummaries, findInvoice } from '../../../domain/invoices/invoice-view.ts'
 import type { InvoiceRates } from '../../../domain/invoices/rate-check.ts'
-import { findMail } from '../../../domain/mail/mail-view.ts'
 import { openRateCache } from '../../../domain/rates/rate-cache.ts'
-import type { DocumentQueries } from '../../../http/mcp/documents/document-queries.ts'
+import { documentQueries } from '../../../http/mcp/documents/document-queries.ts'
 import { createMcpServer } from '../../../http/mcp/protocol/server.ts'
 import type { Caller } from '../../../http/mcp/protocol/tool.ts'
 import type { CatalogueDeps } from '../../../http/mcp/rates/catalogue.ts'
@@ -17,7 +14,6 @@ import { DEFAULT_PROVIDER, FIRST_DAY } from '../../../providers/list.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { openModeFault } from '../../../runtime/open-mode.ts'
 import { openBlobReader } from '../../../store/blobs/open-blobs.ts'
-import { findResult } from '../../../store/documents/results.ts'
 import { openReader } from '../../../store/open-engine.ts'
 import type { StorageConfig } from '../../../store/storage-config.ts'
 import { providerFloor } from '../../../sync/windows/order.ts'
@@ -67,17 +63,7 @@ async function serveData(config: StorageConfig, terminal: Terminal, streams: Str
       reading: () => undefined,
     },
   }
-  const documents: DocumentQueries = {
-    page: (access, request) => listDocuments(db, access, request),
-    find: (access, id) => requireDocument(db, access, id),
-    findResult: (id) => findResult(db, id),
-    addNames: (documents) => addPartyNames(db, documents),
-    addInvoiceSummaries: (documents) => addInvoiceSummaries(db, documents),
-    findInvoice: (access, document) => findInvoice({ db, rates: invoiceRates }, access, document),
-    findMail: (document) => findMail(db, document),
-    summarize: undefined,
-    blobs,
-  }
+  const documents = documentQueries(db, blobs, invoiceRates, undefined)
   const server = createMcpServer({
     tools: createReadTools(rates, documents, invoiceRates),
     resources: createResources(rates, documents),

@@ -4,13 +4,28 @@ import type { Access } from '../../../domain/documents/access.ts'
 import type { ClaimedDocument, ClaimRequest, Worker } from '../../../domain/documents/claims/claiming.ts'
 import type { ClaimRef, Completion } from '../../../domain/documents/claims/outcomes.ts'
 import type { DocumentsRequest } from '../../../domain/documents/page-request.ts'
-import type { DocumentsPage, NamedDocument, WaitOptions } from '../../../domain/documents/queries.ts'
+import {
+  addPartyNames,
+  type DocumentsPage,
+  listDocuments,
+  type NamedDocument,
+  requireDocument,
+  type WaitOptions,
+} from '../../../domain/documents/queries.ts'
 import type { Summaries } from '../../../domain/documents/summary.ts'
 import type { LinkedDocument, UploadLinks } from '../../../domain/documents/uploads/links.ts'
-import type { InvoiceSummary, InvoiceView } from '../../../domain/invoices/invoice-view.ts'
-import type { MailView } from '../../../domain/mail/mail-view.ts'
+import {
+  addInvoiceSummaries,
+  findInvoice,
+  type InvoiceSummary,
+  type InvoiceView,
+} from '../../../domain/invoices/invoice-view.ts'
+import type { InvoiceRates } from '../../../domain/invoices/rate-check.ts'
+import { findMail, type MailView } from '../../../domain/mail/mail-view.ts'
 import type { Blobs } from '../../../store/blobs/blobs.ts'
 import type { DocumentRow } from '../../../store/documents/documents.ts'
+import { findResult } from '../../../store/documents/results.ts'
+import type { ReadDb } from '../../../store/tables.ts'
 import type { Client } from '../../access/auth.ts'
 
 /** A document in a list of an agent. */
@@ -32,6 +47,24 @@ export type DocumentQueries = {
   /** Undefined without a server, which alone knows whether a lease is over. */
   summarize: Summaries['total'] | undefined
   blobs: Pick<Blobs, 'read'>
+}
+
+export function documentQueries(
+  db: ReadDb,
+  blobs: DocumentQueries['blobs'],
+  rates: InvoiceRates,
+  summarize: DocumentQueries['summarize'],
+): DocumentQueries {
+  return {
+    page: (access, request) => listDocuments(db, access, request),
+    find: (access, id) => requireDocument(db, access, id),
+    findResult: (id) => findResult(db, id),
+    addNames: (documents) => addPartyNames(db, documents),
+    addInvoiceSummaries: (documents) => addInvoiceSummaries(db, documents),
+    findInvoice: (access, document) => findInvoice({ db, rates }, access, document),
+    findMail: (document) => findMail(db, document),
+    ...{ summarize, blobs },
+  }
 }
 
 /** Work that needs the server that receives the documents. */
