@@ -3,13 +3,13 @@
 import type { InvoiceRates } from '../../domain/invoices/rate-check.ts'
 import { claimTools } from './documents/claims.ts'
 import type { DocumentQueries, DocumentUploads, DocumentWork } from './documents/document-queries.ts'
-import { documentResource, documentTools, waitTools } from './documents/documents.ts'
-import { invoiceRateTools } from './documents/invoice-rate.ts'
-import { uploadTools } from './documents/uploads.ts'
+import { documentResource, listTool, readTool, waitTool } from './documents/documents.ts'
+import { invoiceRateTool } from './documents/invoice-rate.ts'
+import { uploadTool } from './documents/uploads.ts'
 import type { Resource } from './protocol/resource.ts'
 import type { Tool } from './protocol/tool.ts'
 import { type CatalogueDeps, catalogueTools, seriesResource } from './rates/catalogue.ts'
-import { convertTools } from './rates/convert.ts'
+import { convertTool } from './rates/convert.ts'
 import { historyTool, statisticsTool } from './rates/history.ts'
 import { type IndicatorToolDeps, indicatorTools } from './rates/indicators.ts'
 import { dayRatesTool, rateTool } from './rates/rates.ts'
@@ -26,19 +26,20 @@ export function createReadTools(
   return [
     rateTool(deps),
     dayRatesTool(deps),
-    ...convertTools(deps),
+    convertTool(deps),
     historyTool(deps),
     statisticsTool(deps),
     ...catalogueTools(rates),
     ...indicatorTools({ indicators, clock }),
-    ...documentTools(documents),
-    ...invoiceRateTools(documents, invoiceRates),
+    listTool(documents),
+    readTool(documents),
+    invoiceRateTool(documents, invoiceRates),
   ]
 }
 
 /** Tools that wait or write, which only the server that receives the documents can do. */
 export function createWorkTools(documents: DocumentQueries & DocumentWork & DocumentUploads): Tool[] {
-  return [...waitTools(documents), ...claimTools(documents), ...uploadTools(documents)]
+  return [waitTool(documents), ...claimTools(documents), uploadTool(documents)]
 }
 
 export function createResources(rates: CatalogueDeps, documents: DocumentQueries): Resource[] {

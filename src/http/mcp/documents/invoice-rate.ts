@@ -14,46 +14,44 @@ import type { DocumentQueries } from './document-queries.ts'
 
 const Text = v.string()
 
-export function invoiceRateTools(
+export function invoiceRateTool(
   { find, findInvoice }: Pick<DocumentQueries, 'find' | 'findInvoice'>,
   rates: InvoiceRates,
-): Tool[] {
-  return [
-    tool({
-      name: 'rate_for_document',
-      needs: 'documents:GET',
-      about:
-        'Venta of the date of an invoice for its currency (colones: the dollar), with its legs; rate_check compares the ' +
-        'rate of the invoice with it.',
-      input: v.object({ document_id: idParam('Id in list_documents') }),
-      output: v.looseObject({
-        document_id: Integer,
-        date: Text,
-        rate: Text,
-        rate_date: Text,
-        rate_check: v.optional(v.looseObject({})),
-      }),
-      async run({ document_id }, caller) {
-        const access = tokenAccess(requireToken(caller))
-        const { date, currency, rateCheck } = toDated(
-          document_id,
-          await findInvoice(access, await find(access, document_id)),
-        )
-        const { from, to, conversion } = await invoiceDayRate(rates, { date, currency })
-        const query = { provider: rates.provider.code, from, to, amount: '1', details: true }
-        const value = {
-          ...{ document_id, date, ...conversionOut(conversion, query) },
-          ...(rateCheck && { rate_check: rateCheck }),
-        }
-        const rateText = withRounding(`1 ${from} is ${conversion.rate} ${to}`, conversion.roundedTo)
-        const day = describeDay(conversion.rateDate, date, earliestCoveredDay(conversion))
-        return {
-          value,
-          sentence: `${rateText}, ${conversion.rateType} of ${day}.${describeCheck(rateCheck)}`,
-        }
-      },
+): Tool {
+  return tool({
+    name: 'rate_for_document',
+    needs: 'documents:GET',
+    about:
+      'Venta of the date of an invoice for its currency (colones: the dollar), with its legs; rate_check compares the ' +
+      'rate of the invoice with it.',
+    input: v.object({ document_id: idParam('Id in list_documents') }),
+    output: v.looseObject({
+      document_id: Integer,
+      date: Text,
+      rate: Text,
+      rate_date: Text,
+      rate_check: v.optional(v.looseObject({})),
     }),
-  ]
+    async run({ document_id }, caller) {
+      const access = tokenAccess(requireToken(caller))
+      const { date, currency, rateCheck } = toDated(
+        document_id,
+        await findInvoice(access, await find(access, document_id)),
+      )
+      const { from, to, conversion } = await invoiceDayRate(rates, { date, currency })
+      const query = { provider: rates.provider.code, from, to, amount: '1', details: true }
+      const value = {
+        ...{ document_id, date, ...conversionOut(conversion, query) },
+        ...(rateCheck && { rate_check: rateCheck }),
+      }
+      const rateText = withRounding(`1 ${from} is ${conversion.rate} ${to}`, conversion.roundedTo)
+      const day = describeDay(conversion.rateDate, date, earliestCoveredDay(conversion))
+      return {
+        value,
+        sentence: `${rateText}, ${conversion.rateType} of ${day}.${describeCheck(rateCheck)}`,
+      }
+    },
+  })
 }
 
 /** @throws AppError `invalid` for a document that is no invoice with a date */

@@ -18,49 +18,47 @@ const TEXT_TYPE = 'text/plain; charset=utf-8'
 
 const Text = v.string()
 
-export function uploadTools({ uploadText, makeLink }: DocumentUploads): Tool[] {
-  return [
-    tool({
-      name: 'upload_document',
-      needs: 'documents:POST',
-      about:
-        'Send a document to an agent: a text at once, anything else by a PUT of its bytes to the url of the answer, within ten minutes.',
-      changes: true,
-      input: v.object({
-        company_id: v.optional(idParam('Needed unless the token is of one company')),
-        agent_id: v.optional(idParam('Needed unless the token is of one agent')),
-        owner_id: idParam('Who owns it'),
-        name: Text,
-        mimetype: v.optional(withDescription(Text, 'Needed without text')),
-        text: v.optional(withDescription(Text, 'The document, if it is a text of at most 32 KiB')),
-      } satisfies Record<FieldName<keyof LinkedDocument> | 'text', v.GenericSchema>),
-      output: v.looseObject({
-        id: v.optional(Integer),
-        url: v.optional(Text),
-        method: v.optional(Text),
-        headers: v.optional(v.looseObject({})),
-        max_bytes: v.optional(Integer),
-        expires_at: v.optional(Text),
-      }),
-      async run({ name, mimetype, text, ...parties }, caller) {
-        const token = requireToken(caller)
-        const document = { ...checkParties(parties, token), name, mimetype: mimetype ?? TEXT_TYPE }
-        if (text !== undefined) {
-          checkDescription(document)
-          const bytes = checkText(text)
-          const id = await uploadText({ token, requestId: requireRequest(caller).id }, document, bytes)
-          const size = Buffer.byteLength(text) // the upload has taken the memory of the bytes
-          return {
-            value: { id, name, mimetype: document.mimetype, size },
-            sentence: `Document ${id} is stored.`,
-          }
-        }
-        if (mimetype === undefined) throw new AppError('invalid', 'mimetype is required without text')
-        const link = await makeLink({ tokenId: token.id, access: tokenAccess(token) }, document)
-        return { value: linkOut(link, document, caller), sentence: describeLink(link) }
-      },
+export function uploadTool({ uploadText, makeLink }: DocumentUploads): Tool {
+  return tool({
+    name: 'upload_document',
+    needs: 'documents:POST',
+    about:
+      'Send a document to an agent: a text at once, anything else by a PUT of its bytes to the url of the answer, within ten minutes.',
+    changes: true,
+    input: v.object({
+      company_id: v.optional(idParam('Needed unless the token is of one company')),
+      agent_id: v.optional(idParam('Needed unless the token is of one agent')),
+      owner_id: idParam('Who owns it'),
+      name: Text,
+      mimetype: v.optional(withDescription(Text, 'Needed without text')),
+      text: v.optional(withDescription(Text, 'The document, if it is a text of at most 32 KiB')),
+    } satisfies Record<FieldName<keyof LinkedDocument> | 'text', v.GenericSchema>),
+    output: v.looseObject({
+      id: v.optional(Integer),
+      url: v.optional(Text),
+      method: v.optional(Text),
+      headers: v.optional(v.looseObject({})),
+      max_bytes: v.optional(Integer),
+      expires_at: v.optional(Text),
     }),
-  ]
+    async run({ name, mimetype, text, ...parties }, caller) {
+      const token = requireToken(caller)
+      const document = { ...checkParties(parties, token), name, mimetype: mimetype ?? TEXT_TYPE }
+      if (text !== undefined) {
+        checkDescription(document)
+        const bytes = checkText(text)
+        const id = await uploadText({ token, requestId: requireRequest(caller).id }, document, bytes)
+        const size = Buffer.byteLength(text) // the upload has taken the memory of the bytes
+        return {
+          value: { id, name, mimetype: document.mimetype, size },
+          sentence: `Document ${id} is stored.`,
+        }
+      }
+      if (mimetype === undefined) throw new AppError('invalid', 'mimetype is required without text')
+      const link = await makeLink({ tokenId: token.id, access: tokenAccess(token) }, document)
+      return { value: linkOut(link, document, caller), sentence: describeLink(link) }
+    },
+  })
 }
 
 type PartyArguments = { company_id?: number | undefined; agent_id?: number | undefined; owner_id: number }
