@@ -112,6 +112,7 @@ const DOORS: Record<string, (path: string) => boolean> = {
     path.startsWith('src/providers/'),
   preact: (path) => path.startsWith('src/web/'),
   '@preact/signals': (path) => path.startsWith('src/web/'),
+  marked: (path) => path === 'src/web/docs/pages.ts',
   uplot: (path) => path === 'src/web/rates/trend/chart.ts',
   uqr: (path) => path === 'src/web/model/qr-code.ts',
   '@aws-sdk/client-s3': (path) => path === 'src/store/blobs/bucket/client.ts',

@@ -1,7 +1,7 @@
 // HTML of the guides and of the frame round the reference, in both languages. The guides are the topic `guides` of the
 // manual, and need no script.
 
-import { renderMarkdown } from './markdown.ts'
+import { Marked } from 'marked'
 
 export type DocsLanguage = 'en' | 'es'
 
@@ -46,6 +46,17 @@ const CREDENTIALS: Readonly<Record<string, string>> = {
   'key-or-token': 'X-API-Key, Bearer',
 }
 
+const noToken = () => undefined
+const renderer = new Marked({
+  renderer: {
+    heading({ tokens, depth, text }) {
+      return `<h${depth} id="${headingId(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`
+    },
+  },
+  // HTML is text, and an address alone is no link.
+  tokenizer: { html: noToken, tag: noToken, url: noToken },
+})
+
 /** Files of the pages by their name in the bundle. */
 export function docsPages(
   manual: Readonly<Record<DocsLanguage, string>>,
@@ -62,24 +73,37 @@ export function docsPages(
 
 function guidesPage(language: DocsLanguage, markdown: string, fileName: FileName): string {
   const texts = TEXTS[language]
-  const blocks = renderMarkdown(markdown)
-  const start = blocks.findIndex(({ heading }) => heading?.level === 2)
-  const links = blocks.flatMap(({ heading }) =>
-    heading?.level === 2 ? [`<li><a href="#${heading.id}">${heading.text.replaceAll('`', '')}</a></li>`] : [],
+  const html = renderMarkdown(markdown)
+  const [intro = ''] = html.split('<h2 ', 1)
+  const links = [...html.matchAll(/<h2 id="(.+)">(.+)<\/h2>/g)].map(
+    ([, id, title = '']) => `<li><a href="#${id}">${title.replaceAll(/<\/?code>/g, '')}</a></li>`,
   )
-  const html = (some: typeof blocks) => some.map((block) => block.html).join('\n')
   const main = `<main class="guides">
 <div class="intro">
-${html(blocks.slice(0, start))}
-</div>
+${intro}</div>
 <nav class="contents" aria-label="${texts.contents}"><ol>
 ${links.join('\n')}
 </ol></nav>
 <article>
-${html(blocks.slice(start))}
-</article>
+${html.slice(intro.length)}</article>
 </main>`
   return frame(language, 'guides', { title: texts.title, main, fileName, scripts: ['anchors.js'] })
+}
+
+/** Returns the HTML of a text. The keyboard reaches each block that scrolls. */
+function renderMarkdown(text: string): string {
+  const html = renderer.parse(text, { async: false })
+  return html
+    .replaceAll('<pre>', '<pre tabindex="0">')
+    .replaceAll('<table>', '<div class="table" tabindex="0"><table>')
+    .replaceAll('</table>', '</table></div>')
+    .replaceAll('&#39;', "'")
+}
+
+/** Returns the anchor of a heading: its letters and digits without accents, joined by hyphens. */
+function headingId(text: string): string {
+  const plain = text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
+  return plain.replaceAll(/[^a-z\d]+/g, '-').replaceAll(/^-|-$/g, '')
 }
 
 function referencePage(language: DocsLanguage, routes: Routes, fileName: FileName): string {
@@ -122,7 +146,7 @@ function frame(
   const link = (place: typeof kind) =>
     `<a href="${path(language, place)}"${place === kind ? ' aria-current="page"' : ''}>${texts[place]}</a>`
   const { language: other, name } = texts.other
-  return `<!doctype html>
+  const html = `<!doctype html>
 <html lang="${language}">
 <head>
 <meta charset="utf-8">
@@ -142,4 +166,6 @@ ${main}
 </body>
 </html>
 `
+  // Spaces compress better than line ends.
+  return html.replaceAll(/(<pre.*?<\/pre>)|\n/gs, (_, code: string = ' ') => code)
 }
