@@ -23,9 +23,14 @@ import {
 } from '../endpoint/answers/shapes.ts'
 import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
 import { booleanParam } from '../endpoint/params.ts'
+import { ReasonOut } from './reason-out.ts'
 
 const Detail = v.object({
   reasons: v.optional(withDescription(v.array(v.string()), 'Why the status is not ok')),
+  reason_codes: withDescription(
+    v.optional(v.array(ReasonOut)),
+    'The same reasons as codes, but no full disk',
+  ),
   history: v.optional(
     withDescription(
       v.object({
@@ -237,11 +242,12 @@ function healthDetail(
   health: RateHealth,
   { opinion, indicators }: { opinion: OpinionReport | undefined; indicators: readonly string[] },
 ): v.InferOutput<typeof Detail> | undefined {
-  const { reasons, history, holes, exact, rounded } = health
+  const { reasons, reasonCodes, history, holes, exact, rounded } = health
   const hasReport = opinion !== undefined || indicators.length > 0
   if (reasons.length === 0 && holes.length === 0 && exact && !hasReport) return undefined
   return {
     reasons: reasons.length > 0 ? reasons : undefined,
+    reason_codes: reasonCodes.length > 0 ? reasonCodes : undefined,
     history,
     holes: holes.length > 0 ? holes.slice(0, MOST_HOLES) : undefined,
     holes_total: holes.length > MOST_HOLES ? holes.length : undefined,

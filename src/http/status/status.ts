@@ -28,6 +28,7 @@ import {
 import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
 import { IndicatorRunOut, SyncRunOut } from '../figures/run-shapes.ts'
 import { sideOut } from '../figures/side.ts'
+import { ReasonOut } from './reason-out.ts'
 import type { Totals } from './totals.ts'
 
 const ProviderOut = v.object({
@@ -83,21 +84,6 @@ const MailboxOut = titledObject('MailboxState', {
   waiting: withDescription(v.nullable(Integer), 'Mails in the folder after the last round'),
   taken: withDescription(Integer, 'Mails that became documents'),
   refused: withDescription(Integer, 'Mails that were refused'),
-})
-
-const ReasonOut = titledObject('Reason', {
-  code: v.picklist(['stale_side', 'no_value', 'history_loading', 'last_run_failed', 'damaged']),
-  provider: v.string(),
-  rate_type: v.optional(RateTypeOut),
-  since: withDescription(
-    v.optional(Day),
-    'With stale_side: the first day without a value; with damaged: the first damaged one',
-  ),
-  series_id: withDescription(v.optional(Integer), 'With damaged: the series'),
-  percent: withDescription(
-    v.optional(Integer),
-    'With history_loading: the share of the days that are stored',
-  ),
 })
 
 const FailureOut = titledObject('SyncFailure', {

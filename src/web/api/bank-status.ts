@@ -4,7 +4,6 @@ import type { Health, Status } from './responses.ts'
 
 const BANK = 'bccr'
 const BANK_ID = 1
-const OTHER_SOURCE = /^(?!bccr: )[a-z]+: / // with several sources each reason begins with its own
 
 /** Returns the status without the providers, reasons and runs of other sources. */
 export function bankStatus(status: Status): Status {
@@ -24,6 +23,10 @@ export function bankStatus(status: Status): Status {
 
 /** Returns the status of the health without the reasons of other sources. */
 export function bankHealthStatus({ status, detail }: Pick<Health, 'status' | 'detail'>): Health['status'] {
-  const isOther = status === 'degraded' && detail?.reasons?.every((reason) => OTHER_SOURCE.test(reason))
+  const { reasons, reason_codes = [] } = detail ?? {}
+  const isOther =
+    status === 'degraded' &&
+    reason_codes.length === reasons?.length && // a reason without a code is of the server
+    reason_codes.every(({ provider }) => provider !== BANK)
   return isOther ? 'ok' : status
 }

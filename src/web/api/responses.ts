@@ -140,7 +140,7 @@ export type Health = {
   rates: number
   series: number
   exact?: false
-  detail?: { reasons?: readonly string[]; rounded?: string }
+  detail?: { reasons?: readonly string[]; reason_codes?: readonly Reason[]; rounded?: string }
 }
 
 export type ProviderStatus = {

@@ -18,7 +18,11 @@ import { until } from '../../support/terminal.ts'
 import { asOtherProcess } from '../support.ts'
 
 type Json = Record<string, unknown>
-type Health = { status: string; series: number; detail?: { reasons?: string[] } }
+type Health = {
+  status: string
+  series: number
+  detail?: { reasons?: string[]; reason_codes?: { code: string; provider: string }[] }
+}
 
 // In Helsinki it is Tuesday 14:00: the values of Monday are due. In Costa Rica it is 06:00.
 const NOON = '2026-03-24T12:00:00Z'
@@ -180,7 +184,15 @@ test('health names the failing provider, each by its own calendar', async (t) =>
   const [good, bad] = await syncBoth()
   assert.deepEqual([good?.run.status, bad?.run.status], ['ok', 'error'])
   const failureReason = 'pruebas: the last run failed: daily: HTTP 400: no'
-  assert.deepEqual((await json<Health>('/api/v1/health')).detail?.reasons, [words, failureReason])
+  const { reasons, reason_codes } = (await json<Health>('/api/v1/health')).detail ?? {}
+  assert.deepEqual(reasons, [words, failureReason])
+  assert.deepEqual(
+    reason_codes?.map(({ code, provider }) => [code, provider]),
+    [
+      ['stale_side', 'pruebas'],
+      ['last_run_failed', 'pruebas'],
+    ],
+  )
 })
 
 test('a failure of one provider is not hidden by a later good run of the other', async (t) => {

@@ -14,6 +14,7 @@ import { asOtherProcess, send } from '../support.ts'
 
 type Detail = {
   reasons?: string[]
+  reason_codes?: { code: string; provider: string; percent?: number }[]
   history?: Record<string, unknown>
   holes?: { series_id: number; pair: string; rate_type: string; from: IsoDate; to: IsoDate }[]
   holes_total?: number
@@ -80,11 +81,19 @@ test('health names a side of the dollar without values, however fresh the other 
 test('health names a side that never had a value, and both in an empty store', async (t) => {
   const app = await startMemoryApp(t)
   const [compra, venta] = ['the dollar has no value of compra', 'the dollar has no value of venta']
-  assert.deepEqual((await health(app)).detail, { reasons: [compra, venta] })
+  const [noCompra, noVenta] = ['compra', 'venta'].map((rate_type) => ({
+    code: 'no_value',
+    provider: 'bccr',
+    rate_type,
+  }))
+  assert.deepEqual((await health(app)).detail, {
+    reasons: [compra, venta],
+    reason_codes: [noCompra, noVenta],
+  })
   assert.deepEqual(await fresh(app), [503, { status: 'stale', detail: [compra, venta] }])
   app.memory.publish['318'] = () => undefined
   await app.sync()
-  assert.deepEqual((await health(app)).detail, { reasons: [venta] })
+  assert.deepEqual((await health(app)).detail, { reasons: [venta], reason_codes: [noVenta] })
   assert.deepEqual(await fresh(app), [503, { status: 'stale', detail: [venta] }])
 })
 
@@ -160,8 +169,11 @@ test('an interrupted first history is degraded until it is complete', async (t) 
   assert.equal(status, 'degraded')
   const since = String(detail?.history?.read_since)
   assert.ok(since > LONG_AGO && since < '2025-06-01', since)
+  const [{ percent = 0, ...code } = {}] = detail?.reason_codes ?? []
+  assert.deepEqual(code, { code: 'history_loading', provider: 'bccr' })
   assert.deepEqual(detail, {
     reasons: [`the history of the dollar is being fetched: it is there since ${since}`],
+    reason_codes: [{ ...code, percent }],
     history: { read_since: since, wanted_since: LONG_AGO },
   })
   assert.deepEqual(await fresh(app), [200, { status: 'ok' }], 'today is there')

@@ -107,7 +107,12 @@ test('/health is degraded without a dollar, ok with one, and has the stored coun
   const app = await openApp()
   const empty = { database: 'ok', scheduler: 'disabled', providers: 1, series: 46, rates: 0, last_sync: null }
   const reasons = ['the dollar has no value of compra', 'the dollar has no value of venta']
-  assert.deepEqual(await health(app), { status: 'degraded', ...empty, detail: { reasons } })
+  const reason_codes = ['compra', 'venta'].map((rate_type) => ({
+    code: 'no_value',
+    provider: 'bccr',
+    rate_type,
+  }))
+  assert.deepEqual(await health(app), { status: 'degraded', ...empty, detail: { reasons, reason_codes } })
   await app.sync({ from: '2026-03-23', to: '2026-03-24' })
   assert.deepEqual(await health(app), {
     ...empty,

@@ -37,14 +37,24 @@ test('bankStatus has the reasons of the bank as a server without another source 
 })
 
 test('bankHealthStatus ignores reasons of another source alone', () => {
-  const health = (...reasons: string[]) => bankHealthStatus({ status: 'degraded', detail: { reasons } })
-  assert.equal(health('banguat: the last run failed: x', 'ecb: the euro has no value of referencia'), 'ok')
-  assert.equal(
-    health('banguat: the last run failed: x', 'bccr: the dollar has no value of venta'),
-    'degraded',
-  )
-  assert.equal(health('the last run failed: 317: HTTP 500'), 'degraded')
+  const health = (...providers: string[]) =>
+    bankHealthStatus({
+      status: 'degraded',
+      detail: { reasons: providers.map((code) => `${code}: x`), reason_codes: providers.map(failedRun) },
+    })
+  assert.equal(health('banguat', 'ecb'), 'ok')
+  assert.equal(health('banguat', 'bccr'), 'degraded')
+  assert.equal(health('bccr'), 'degraded')
   assert.equal(bankHealthStatus({ status: 'degraded' }), 'degraded')
-  assert.equal(bankHealthStatus({ status: 'error', detail: { reasons: ['ecb: x'] } }), 'error')
+  assert.equal(
+    bankHealthStatus({ status: 'error', detail: { reasons: ['ecb: x'], reason_codes: [failedRun('ecb')] } }),
+    'error',
+  )
   assert.equal(bankHealthStatus({ status: 'ok' }), 'ok')
+})
+
+test('bankHealthStatus has a reason without a code, such as a full disk', () => {
+  const detail = { reasons: ['the disk is full', 'ecb: x'], reason_codes: [failedRun('ecb')] }
+  assert.equal(bankHealthStatus({ status: 'degraded', detail }), 'degraded')
+  assert.equal(bankHealthStatus({ status: 'degraded', detail: { reasons: ['ecb: x'] } }), 'degraded')
 })
