@@ -1,9 +1,9 @@
-// Records a delivery attempt in the queue, the hook and the log. A message is dropped after eight attempts within a
+// Records a delivery attempt in the queue, the hook and the log. A message is given up after eight attempts within a
 // day (decisions#tries).
 
 import type { Log } from '../../runtime/log.ts'
 import { atomically, type Lock } from '../../store/engine.ts'
-import { confirmDelivery, endMessages } from '../../store/hooks/deliveries.ts'
+import { confirmDelivery, endMessages, type MessageEnd } from '../../store/hooks/deliveries.ts'
 import {
   addGivenUp,
   findHook,
@@ -42,7 +42,7 @@ const GONE = 410
 /** Failure of a hook whose secret cannot be decrypted, as after a restore. */
 export const UNREADABLE = 'its secret cannot be read, as after a restore: give it a new one'
 
-/** Records the outcome of an attempt in one transaction. */
+/** Records the outcome of an attempt in one transaction, and logs it. */
 export async function recordAttempt(
   { db, clock, log, lock }: SenderDeps,
   hookId: number,
@@ -50,52 +50,73 @@ export async function recordAttempt(
   { status, ms, failure }: AttemptOutcome,
 ): Promise<void> {
   const now = clock()
-  const at = now.toISOString()
-  const { id, message_id, type } = message
-  const about = { hook: hookId, message: message_id, type, ms }
-  const tries = message.tries + 1
-  const isOld = now.getTime() - new Date(message.created_at).getTime() > OLDEST_MS
-  const delay = isOld || status === GONE ? undefined : DELAYS_MS[message.tries]
-  const due = (delay: number) => new Date(now.getTime() + delay).toISOString()
-  const { hook, unsent } = await atomically(
-    db,
-    async (trx) => {
-      const hook = await findHook(trx, hookId)
-      let unsent = 0
-      const end = { at, status: status ?? null, failure: failure ?? null, tries: 1 } as const
-      if (failure === undefined) {
-        const wasQueued = (await endMessages(trx, { hookId, id }, end)) > 0
-        if (!wasQueued && (await confirmDelivery(trx, message, end))) await addGivenUp(trx, hookId, -1)
-        const repair = hook?.off_at === null && { failing_since: null, failure: null }
-        await updateHook(trx, hookId, { sent_at: at, ...repair })
-        return { hook, unsent }
-      }
-      if (delay === undefined) unsent = await endMessages(trx, { hookId, id }, end)
-      const isQueued =
-        delay === undefined ? unsent > 0 : await updateMessageAttempt(trx, id, tries, due(delay))
-      if (!isQueued) return { hook: undefined, unsent } // a late answer: its message ended, and may be queued again
-      if (status === GONE) unsent += await endMessages(trx, { hookId }, { ...end, tries: 0 })
-      if (unsent > 0) await addGivenUp(trx, hookId, unsent)
-      const failing_since = hook?.failing_since ?? at
-      await updateHook(trx, hookId, { failing_since, failure, ...(status === GONE && { off_at: at }) })
-      return { hook, unsent }
-    },
-    lock,
-  )
+  const end = { at: now.toISOString(), status: status ?? null, failure: failure ?? null, tries: 1 } as const
+  const about = { hook: hookId, message: message.message_id, type: message.type, ms }
   if (failure === undefined) {
+    const hook = await atomically(db, (trx) => recordDelivery(trx, hookId, message, end), lock)
     log.debug('hook told', { ...about, status })
     if (hook && hook.failing_since !== null && hook.off_at === null)
       log.info('hook works again', { hook: hookId, since: hook.failing_since })
     return
   }
+  const isOld = now.getTime() - new Date(message.created_at).getTime() > OLDEST_MS
+  const delay = isOld || status === GONE ? undefined : DELAYS_MS[message.tries]
+  const retryInstant = delay === undefined ? undefined : new Date(now.getTime() + delay).toISOString()
+  const { hook, endedCount } = await atomically(
+    db,
+    (trx) => recordFailure(trx, hookId, message, { ...end, failure }, retryInstant),
+    lock,
+  )
+  const tries = message.tries + 1
   log.debug('hook not told', { ...about, try: tries, reason: failure })
   if (!hook) return // deleted during the attempt, with its messages, or a late answer
-  if (unsent > 0 && status !== GONE) log.warn('hook message given up', { ...about, tries, reason: failure })
   if (status === GONE) {
-    if (hook.off_at === null) log.warn('hook is off', { hook: hookId, unsent, reason: failure })
-  } else if (hook.failing_since === null) {
-    log.warn('hook fails', { hook: hookId, reason: failure, hint: `cambista hook test ${hookId}` })
+    if (hook.off_at === null) log.warn('hook is off', { hook: hookId, unsent: endedCount, reason: failure })
+    return
   }
+  if (endedCount > 0) log.warn('hook message given up', { ...about, tries, reason: failure })
+  if (hook.failing_since === null)
+    log.warn('hook fails', { hook: hookId, reason: failure, hint: `cambista hook test ${hookId}` })
+}
+
+/** Returns the hook of before; undefined: it was deleted. */
+async function recordDelivery(
+  trx: WriteDb,
+  hookId: number,
+  message: MessageRow,
+  end: MessageEnd,
+): Promise<HookRow | undefined> {
+  const hook = await findHook(trx, hookId)
+  const wasQueued = (await endMessages(trx, { hookId, id: message.id }, end)) > 0
+  // A message that was given up during the attempt is delivered all the same.
+  if (!wasQueued && (await confirmDelivery(trx, message, end))) await addGivenUp(trx, hookId, -1)
+  const repair = hook?.off_at === null && { failing_since: null, failure: null }
+  await updateHook(trx, hookId, { sent_at: end.at, ...repair })
+  return hook
+}
+
+/**
+ * Queues the message for `retryInstant`; undefined: gives it up. A 410 gives up all messages of the hook. Returns the
+ * hook of before, and the number of messages given up.
+ */
+async function recordFailure(
+  trx: WriteDb,
+  hookId: number,
+  { id, tries }: MessageRow,
+  end: MessageEnd & { failure: string },
+  retryInstant: string | undefined,
+): Promise<{ hook: HookRow | undefined; endedCount: number }> {
+  const hook = await findHook(trx, hookId)
+  const isGone = end.status === GONE
+  let endedCount = retryInstant === undefined ? await endMessages(trx, { hookId, id }, end) : 0
+  const isQueued =
+    retryInstant === undefined ? endedCount > 0 : await updateMessageAttempt(trx, id, tries + 1, retryInstant)
+  if (!isQueued) return { hook: undefined, endedCount } // a late answer: its message ended, and may be queued again
+  if (isGone) endedCount += await endMessages(trx, { hookId }, { ...end, tries: 0 })
+  if (endedCount > 0) await addGivenUp(trx, hookId, endedCount)
+  const failing_since = hook?.failing_since ?? end.at
+  await updateHook(trx, hookId, { failing_since, failure: end.failure, ...(isGone && { off_at: end.at }) })
+  return { hook, endedCount }
 }
 
 /**
