@@ -29,7 +29,7 @@ export type ProbeHost = (host: Host, signal: AbortSignal) => Promise<HostAnswer>
 
 type HostFault = { host: Host; code: string; reason: string }
 
-/** After this time hosts that have not answered are ignored, if one that writes has. */
+/** Wait for slower hosts. */
 const PROBE_MS = 500
 
 const KNOWN_FAULT = /^PG_(28000|28P01|53300|UNTRUSTED|REFUSED|25006)$/
@@ -39,8 +39,8 @@ export function createHostChoice(onMove: () => void): HostChoice {
   let last: Host | undefined
   let isKnown = false
   let pending: Promise<Host> | undefined
-  const find = async (findHost: () => Promise<Host>) => {
-    const host = await findHost()
+  const chooseAnew = async (find: () => Promise<Host>) => {
+    const host = await find()
     if (last !== undefined && last !== host) onMove()
     last = host
     isKnown = true
@@ -49,9 +49,9 @@ export function createHostChoice(onMove: () => void): HostChoice {
   return {
     last: () => last,
     isKnown: () => isKnown,
-    async choose(findHost) {
+    async choose(find) {
       if (isKnown && last) return last
-      pending ??= find(findHost).finally(() => {
+      pending ??= chooseAnew(find).finally(() => {
         pending = undefined
       })
       return pending
@@ -63,7 +63,7 @@ export function createHostChoice(onMove: () => void): HostChoice {
 }
 
 /**
- * Probes all hosts at once.
+ * Probes all hosts at once. After PROBE_MS one host that writes is enough.
  * @throws an error with the fault of each host, when none writes
  */
 export async function findWriter(hosts: readonly Host[], probe: ProbeHost): Promise<Host> {
@@ -71,24 +71,24 @@ export async function findWriter(hosts: readonly Host[], probe: ProbeHost): Prom
   const faults: HostFault[] = []
   const stop = new AbortController()
   const firstWriter = Promise.withResolvers<void>()
-  let isLate = false
   const probeOne = async (host: Host) => {
     try {
       const { isReadOnly, timeline } = await probe(host, stop.signal)
       if (isReadOnly) faults.push({ host, code: READ_ONLY, reason: 'only reads' })
-      else writers.push({ host, timeline })
-      if (!isReadOnly && isLate) firstWriter.resolve()
+      else {
+        writers.push({ host, timeline })
+        firstWriter.resolve()
+      }
     } catch (error) {
       faults.push({ host, ...hostFault(error) })
     }
   }
-  const late = async () => {
+  const lateWriter = async () => {
     await wait(PROBE_MS, undefined, { signal: stop.signal })
-    isLate = true
-    if (writers.length === 0) await firstWriter.promise
+    await firstWriter.promise
   }
   try {
-    await Promise.race([Promise.all(hosts.map(probeOne)), late().catch(() => {})]) // the wait may be aborted
+    await Promise.race([Promise.all(hosts.map(probeOne)), lateWriter().catch(() => {})]) // the wait may be aborted
   } finally {
     stop.abort()
   }
@@ -121,7 +121,7 @@ export async function examineHosts({ hosts, config }: Address, connectMs: number
     }
   }
   const positions = await Promise.all(hosts.map(examine))
-  const end = Math.max(
+  const primaryBytes = Math.max(
     ...positions.map((one) => ('role' in one && one.role === 'primary' ? one.bytes : 0) ?? 0),
   )
   return positions.map((one) => {
@@ -129,7 +129,7 @@ export async function examineHosts({ hosts, config }: Address, connectMs: number
     const { bytes, ...state } = one
     return {
       ...state,
-      bytesBehind: bytes === undefined || end === 0 ? undefined : Math.max(0, end - bytes),
+      bytesBehind: bytes === undefined || primaryBytes === 0 ? undefined : Math.max(0, primaryBytes - bytes),
     }
   })
 }
