@@ -10,13 +10,13 @@ import { freeBytes } from './blobs/folder.ts'
 const ROOM_BYTES = 1024 ** 2
 
 /** Returns whether a start has room to write, by the figures of the file system. */
-export async function isRoomFree(dir: string): Promise<boolean> {
+export async function hasFreeSpace(dir: string): Promise<boolean> {
   return (await freeBytes(dir)) >= ROOM_BYTES
 }
 
 /** Returns whether ROOM_BYTES can be written. The figures of a file system omit the quota of a user. */
-export async function hasRoom(dir: string): Promise<boolean> {
-  if (!(await isRoomFree(dir))) return false
+export async function canWriteRoom(dir: string): Promise<boolean> {
+  if (!(await hasFreeSpace(dir))) return false
   const probe = join(dir, `.cambista-${randomUUID()}`)
   try {
     writeFileSync(probe, randomBytes(ROOM_BYTES), { flag: 'wx', mode: 0o600, flush: true })

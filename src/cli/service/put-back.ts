@@ -9,7 +9,7 @@ import { type Machine, replaceFile, runOrFail, writeIfChanged } from '../host.ts
 import {
   decideProbation,
   isSameProgram,
-  PROBATION_FILE,
+  PROBATION_PATH,
   type Probation,
   RETURN_PATH,
   readProbation,
@@ -60,7 +60,7 @@ export function settleUpgrade(machine: Machine): void {
   if (machine.run('systemctl', ['is-active', UNIT]).text === 'active') {
     throw new AppError('failed', `the service runs: sudo systemctl restart ${UNIT} settles the upgrade`)
   }
-  const probation = readProbation(join(root, PROBATION_FILE))
+  const probation = readProbation(join(root, PROBATION_PATH))
   const installed = probation && readProgram(machine, EXECUTABLE)
   if (probation && (!installed || !isSameProgram(installed, probation.program))) {
     decideProbation(root, 'confirm') // the new program was never installed, or another one has replaced it

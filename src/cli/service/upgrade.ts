@@ -19,8 +19,8 @@ import { SETTINGS_FILE } from '../parse/settings.ts'
 import {
   decideProbation,
   isSameProgram,
-  PROBATION_FILE,
   PROBATION_MS,
+  PROBATION_PATH,
   type Program,
   RETURN_PATH,
   readProbation,
@@ -95,7 +95,7 @@ export async function upgradeService(machine: Machine, upgrade: Upgrade, stop: A
  * @throws AppError `failed` when the former program is not put back
  */
 export function settleEarlier(machine: Machine): void {
-  const files = [PROBATION_FILE, RETURN_PATH].map((path) => join(machine.root, path))
+  const files = [PROBATION_PATH, RETURN_PATH].map((path) => join(machine.root, path))
   const probation = files.map(readProbation).find((one) => one !== undefined)
   if (!probation) return
   const what = `the upgrade to cambista ${probation.program.version}`
@@ -238,7 +238,7 @@ function beginProbation(machine: Machine, { former, program, data }: Change): vo
 
 /** Watches the new program until it is confirmed (true) or put back (false). @throws AppError `failed` for neither */
 async function watchProbation(machine: Machine): Promise<boolean> {
-  const files = [PROBATION_FILE, RETURN_PATH].map((path) => join(machine.root, path))
+  const files = [PROBATION_PATH, RETURN_PATH].map((path) => join(machine.root, path))
   const end = performance.now() + PROBATION_MS
   let isRestarted = false
   let writes = 0
@@ -246,11 +246,11 @@ async function watchProbation(machine: Machine): Promise<boolean> {
     const { status, text } = checkHealth(machine)
     const isOnProbation = text.includes(ON_PROBATION)
     // A server that does not see the probation writes already, and must not be undone.
-    if (status === 0 && existsSync(join(machine.root, PROBATION_FILE))) writes += isOnProbation ? 0 : 1
+    if (status === 0 && existsSync(join(machine.root, PROBATION_PATH))) writes += isOnProbation ? 0 : 1
     if (status === 0 && (isOnProbation || writes > MOST_WRITING_LOOKS)) {
       machine.print(text)
       if (!decideProbation(machine.root, 'confirm')) continue
-      await flush(dirname(join(machine.root, PROBATION_FILE)))
+      await flush(dirname(join(machine.root, PROBATION_PATH)))
       removeSettleStep(machine)
       return true
     }

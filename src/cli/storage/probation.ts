@@ -22,14 +22,15 @@ import { type Machine, replaceFile } from '../host.ts'
 import { SETTINGS_FILE } from '../parse/settings.ts'
 
 export type Probation = {
-  /** The new program, and the one before. */
+  /** The new program. */
   program: Program
+  /** The program before the upgrade. */
   former: Program
   /** Undefined: nodes share the database, whose schema is not put back. */
   dataDir?: string | undefined
   /** Copies of the database that are older than the upgrade. */
   copies: readonly string[]
-  /** Starts of the unit since then. */
+  /** Starts of the unit since the upgrade. */
   starts: number
   /** The process of `upgrade`: its id, and its start in ticks of the kernel. */
   upgrader: { pid: number; startTime: string }
@@ -38,12 +39,13 @@ export type Probation = {
 export type Program = { version: string; commit: string | null; schema: number }
 
 const FILE = 'probation.json'
+/** Name of the file while the former program is put back. */
 const RETURN_FILE = 'probation.back.json'
-export const PROBATION_FILE = join(dirname(SETTINGS_FILE), FILE)
+export const PROBATION_PATH = join(dirname(SETTINGS_FILE), FILE)
 export const RETURN_PATH = join(dirname(SETTINGS_FILE), RETURN_FILE)
 /** Longest probation. Then the server ends, and its next start puts the former program back. */
 export const PROBATION_MS = 5 * 60_000
-const LOOK_EVERY_MS = 250
+const POLL_MS = 250
 
 /** Reads a probation; undefined: there is none, or this user may not read it. */
 export function readProbation(file: string): Probation | undefined {
@@ -57,7 +59,7 @@ export function readProbation(file: string): Probation | undefined {
 
 /** Writes the probation, for root and the service. */
 export function writeProbation({ root }: Pick<Machine, 'root'>, probation: Probation): void {
-  const target = join(root, PROBATION_FILE)
+  const target = join(root, PROBATION_PATH)
   const { gid } = statSync(dirname(target))
   replaceFile(target, (temporary) => {
     writeFileSync(temporary, `${JSON.stringify(probation, null, 2)}\n`, { flag: 'wx', mode: 0o600 })
@@ -66,9 +68,9 @@ export function writeProbation({ root }: Pick<Machine, 'root'>, probation: Proba
   })
 }
 
-/** Decides an upgrade by a rename. Returns false if it was decided before. */
+/** Confirms an upgrade, or begins the return of the former program. Returns false if it was decided before. */
 export function decideProbation(root: string, decision: 'confirm' | 'return'): boolean {
-  const file = join(root, PROBATION_FILE)
+  const file = join(root, PROBATION_PATH)
   const target = join(root, RETURN_PATH)
   try {
     if (decision === 'confirm') rmSync(file)
@@ -96,7 +98,7 @@ export async function awaitDecision(file: string, stop: AbortSignal): Promise<bo
   const end = performance.now() + PROBATION_MS
   while (lstatSync(file, { throwIfNoEntry: false })) {
     if (performance.now() > end || stop.aborted) return false
-    await wait(LOOK_EVERY_MS)
+    await wait(POLL_MS)
   }
   if (existsSync(join(dirname(file), RETURN_FILE))) return false
   await flush(dirname(file)) // after a power cut it must not be there again, for documents are accepted from now on

@@ -8,7 +8,7 @@ import { errorReason } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
 import { isDiskFull } from '../../runtime/storage-error.ts'
 import { giveUpBallast } from '../../store/ballast.ts'
-import { hasRoom, isRoomFree } from '../../store/disk-room.ts'
+import { canWriteRoom, hasFreeSpace } from '../../store/disk-room.ts'
 import { DATABASE_FILE } from '../../store/sqlite/database.ts'
 
 type DataDir = { dataDir: string; log: Log }
@@ -43,7 +43,7 @@ export async function startWithRoom<Server extends Closable>(
     while (onlyReads) {
       await wait(ROOM_EVERY_MS, undefined, { signal: stop.signal }).catch(() => {}) // closed
       if (stop.signal.aborted) return
-      const isFree = await hasRoom(dataDir).catch(() => false) // a failing disk has no room
+      const isFree = await canWriteRoom(dataDir).catch(() => false) // a failing disk has no room
       if (isFree) await replace()
     }
   }
@@ -64,10 +64,10 @@ async function startAsPossible<Server>(
 ): Promise<{ server: Server; onlyReads: boolean }> {
   const startToWrite = async () => ({ server: await start(false), onlyReads: false })
   if (!existsSync(join(dataDir, DATABASE_FILE))) return startToWrite()
-  let isFree = await isRoomFree(dataDir)
+  let isFree = await hasFreeSpace(dataDir)
   if (!isFree && giveUpBallast(dataDir)) {
     logBallast(dataDir, log)
-    isFree = await isRoomFree(dataDir)
+    isFree = await hasFreeSpace(dataDir)
   }
   const failure = isFree
     ? await startToWrite().catch((error: unknown) => {

@@ -26,7 +26,7 @@ import type { OwnerStep } from '../../../../src/cli/service/owner-steps.ts'
 import { settleUpgrade } from '../../../../src/cli/service/put-back.ts'
 import { EXECUTABLE } from '../../../../src/cli/service/service-names.ts'
 import { upgradeService } from '../../../../src/cli/service/upgrade.ts'
-import { PROBATION_FILE, type Probation, RETURN_PATH } from '../../../../src/cli/storage/probation.ts'
+import { PROBATION_PATH, type Probation, RETURN_PATH } from '../../../../src/cli/storage/probation.ts'
 import { parsePublicKey } from '../../../../src/formats/minisign.ts'
 import { makeKeyPair, readSecretKey, signContent } from '../../../support/release/signing.ts'
 import { temporaryDirectory } from '../../../support/temporary.ts'
@@ -88,8 +88,8 @@ export function imitateMachine(
   let commands = Number.NEGATIVE_INFINITY // while the test prepares the machine
   const describe = (path: string): Program => JSON.parse(readFileSync(path, 'utf8'))
   const isOnProbation = () =>
-    existsSync(at(PROBATION_FILE)) && recorded().program.version === running?.version
-  const recorded = (): Probation => JSON.parse(readFileSync(at(PROBATION_FILE), 'utf8'))
+    existsSync(at(PROBATION_PATH)) && recorded().program.version === running?.version
+  const recorded = (): Probation => JSON.parse(readFileSync(at(PROBATION_PATH), 'utf8'))
 
   /** Starts the unit; systemd starts it again when the step before the start fails. */
   const start = (isAgain = false): CommandResult => {
@@ -174,9 +174,9 @@ export function imitateMachine(
   /** Lets the killed process of `upgrade` be dead. From now on nothing is killed. */
   const endUpgrader = () => {
     lastCommand = Number.POSITIVE_INFINITY
-    if (!existsSync(at(PROBATION_FILE))) return
+    if (!existsSync(at(PROBATION_PATH))) return
     const record = { ...recorded(), upgrader: { pid: 1, startTime: '-' } }
-    writeFileSync(at(PROBATION_FILE), JSON.stringify(record))
+    writeFileSync(at(PROBATION_PATH), JSON.stringify(record))
   }
   const former = at('former')
   writeFileSync(former, JSON.stringify(FORMER))
@@ -226,6 +226,6 @@ export function imitateMachine(
       copies: readdirSync(at('/var/lib/cambista')).filter((name) => name.endsWith('.bak')).length,
       wal: existsSync(`${at(DATABASE)}-wal`),
     }),
-    isSettled: () => ![PROBATION_FILE, RETURN_PATH, DROP_IN].some((path) => existsSync(at(path))),
+    isSettled: () => ![PROBATION_PATH, RETURN_PATH, DROP_IN].some((path) => existsSync(at(path))),
   }
 }

@@ -9,7 +9,7 @@ import { OWN_PROCESS } from '../../../../src/cli/service/programs.ts'
 import { settleUpgrade } from '../../../../src/cli/service/put-back.ts'
 import { EXECUTABLE, PREVIOUS, UNIT_FILE } from '../../../../src/cli/service/service-names.ts'
 import { uninstallService } from '../../../../src/cli/service/uninstall.ts'
-import { PROBATION_FILE } from '../../../../src/cli/storage/probation.ts'
+import { PROBATION_PATH } from '../../../../src/cli/storage/probation.ts'
 import { FORMER, imitateMachine, Killed, NEWER } from './imitated-machine.ts'
 
 const INACTIVE = { status: 3, text: 'activating' }
@@ -118,7 +118,7 @@ test('a second `upgrade` waits for the first, and undoes one that was killed', a
   await assert.rejects(one.upgrade(), /another upgrade is under way: wait for it \(process \d+\)/)
   writeFileSync(lock, JSON.stringify({ ...OWN_PROCESS, startTime: 'of a dead process' }))
   await one.upgrade().catch((error) => assert.ok(error instanceof Killed, String(error)))
-  assert.ok(existsSync(one.at(PROBATION_FILE)))
+  assert.ok(existsSync(one.at(PROBATION_PATH)))
   one.endUpgrader()
   writeFileSync(one.file, JSON.stringify(NEWER)) // no file of the release
   await assert.rejects(one.upgrade(), /is no file of cambista 0.2.1/)
@@ -157,7 +157,7 @@ test('a record of a program that was never installed undoes nothing', async (t) 
   const upgrader = { pid: 1, startTime: '-' }
   const program = { ...NEWER, version: '0.3.0' }
   const record = { program, former: FORMER, dataDir: '/var/lib/cambista', copies: [], starts: 0, upgrader }
-  writeFileSync(one.at(PROBATION_FILE), JSON.stringify(record))
+  writeFileSync(one.at(PROBATION_PATH), JSON.stringify(record))
   settleUpgrade({
     ...one.place,
     run: (...words) => (words[1][0] === 'is-active' ? INACTIVE : one.place.run(...words)),
