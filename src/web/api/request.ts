@@ -37,8 +37,9 @@ export type RequestOptions = {
   read?: ((response: Response) => Promise<unknown>) | undefined
 }
 
+/** Header with the page's half of the session, or with OPEN_PAGE. */
 export const PAGE_HEADER = 'X-Cambista-Page'
-const OPEN_PAGE = 'open' // in the header instead of a half of a session
+const OPEN_PAGE = 'open' // reads rates without a session
 
 /** Returns the JSON of a response. */
 export async function apiRequest<T>(path: string, options: RequestOptions = {}): Promise<Result<T>> {

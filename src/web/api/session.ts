@@ -38,8 +38,9 @@ type SessionState =
   | { state: 'out'; reason: 'ended'; end: SessionEnding | undefined }
   | ({ state: 'in' } & SessionFacts)
 
+/** Key of the page's half in the storage of the browser. */
 export const PAGE_SECRET_KEY = 'cambista-page'
-/** Stored for a moment in place of the secret, so that other tabs know that the user signed out. */
+/** Value for a moment in place of the half, so that other tabs know that the user signed out. */
 export const SIGNED_OUT = ''
 /** Positions of exchange differences, which last until the user signs out. */
 export const POSITIONS_KEY = 'cambista-positions'
@@ -47,7 +48,7 @@ export const POSITIONS_KEY = 'cambista-positions'
 export const session = signal<SessionState>({ state: 'loading' })
 /** Number of times that the user signed out, in any tab. Each clears the user's entries, also where rates stay open. */
 export const signOuts = signal(0)
-/** Secret of a session that the user left and the server has not ended: in memory alone. */
+/** The page's half of a session that the user left and the server has not ended: in memory alone. */
 export const unendedSecret = signal<string | undefined>(undefined)
 
 /** Returns true if the session has read rights for the state of the server. */
@@ -62,6 +63,7 @@ export function hasIndicators(): boolean {
   return current.state === 'in' && current.indicators === true
 }
 
+/** Returns the page's half of the session; undefined: signed out. */
 export function readPageSecret(): string | undefined {
   return readStored(PAGE_SECRET_KEY) || undefined
 }

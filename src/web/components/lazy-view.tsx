@@ -8,7 +8,10 @@ type ComponentProps<Component> = Component extends (props: infer Props extends o
   ? Props
   : never
 
-/** Component of a file that is fetched when it is first rendered. The first of them fetches the styles of all. */
+/**
+ * Component of a file that is fetched when it is first rendered. The first of them fetches the styles of all. After a
+ * failure each refresh of the page's data tries again.
+ */
 export function lazyView<File, Name extends keyof File>(
   load: () => Promise<File>,
   name: Name,
