@@ -9,12 +9,12 @@ const CSRF_PATH = 'Bccr.GE.SDDE.IndicadoresSitioExterno.ServiciosUsuario.API/Tok
 const TABLE_PATH =
   'Bccr.GE.SDDE.IndicadoresSitioExterno.GrupoVariables.API/CuadroGrupoVariables/ObtenerDatosCuadro'
 const ORIGIN = 'https://sdd.bccr.fi.cr'
-const COLUMNS = 100
+const MAX_COLUMNS = 100
 const DECIMALS = 2
-const SPANISH = ['ene', 'feb', 'mar', 'abr', 'may', 'jun', 'jul', 'ago', 'set', 'oct', 'nov', 'dic']
-const ENGLISH = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+const SPANISH_MONTHS = ['ene', 'feb', 'mar', 'abr', 'may', 'jun', 'jul', 'ago', 'set', 'oct', 'nov', 'dic']
+const ENGLISH_MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
-/** Answers a request to the website's API; undefined: another path. */
+/** Answers a request to the website's API; undefined: another path. `tokens`: issued so far. */
 export function siteAnswer(
   books: Books,
   tokens: Set<string>,
@@ -31,7 +31,7 @@ export function siteAnswer(
   const indicators = books.listIndicators(query.IdGrupoVariable ?? '')
   const until = query.FechaFin ?? ''
   if (!indicators || !isIsoDate(until)) return { status: 500, body: '' }
-  return { status: 200, body: JSON.stringify(page(books, indicators, dayNumber(until))) }
+  return { status: 200, body: JSON.stringify(tableBody(books, indicators, dayNumber(until))) }
 }
 
 /** Rounds half away from zero and groups digits, like .NET's `{0:N2}`; other texts are unchanged. */
@@ -45,7 +45,8 @@ export function groupedText(value: string): string {
   return `${sign}${grouped}.${rounded.slice(-DECIMALS)}`
 }
 
-function page(books: Books, indicators: Indicator[], until: number) {
+/** Returns the table of indicators, with a column for each of the last days. `until`: number of a day. */
+function tableBody(books: Books, indicators: Indicator[], until: number) {
   const days = lastDays(books, indicators, until)
   return {
     informacionDelCuadro: { idPeriodicidad: 1, decimales: DECIMALS },
@@ -53,8 +54,8 @@ function page(books: Books, indicators: Indicator[], until: number) {
       { field: 'nombre', tituloEspanol: 'Indicadores', tituloIngles: 'Indicators', format: null },
       ...days.map((day, index) => ({
         field: `serie${index + 1}`,
-        tituloEspanol: title(day, SPANISH),
-        tituloIngles: title(day, ENGLISH),
+        tituloEspanol: columnTitle(day, SPANISH_MONTHS),
+        tituloIngles: columnTitle(day, ENGLISH_MONTHS),
         format: `{0:N${DECIMALS}}`,
       })),
     ],
@@ -74,7 +75,7 @@ function page(books: Books, indicators: Indicator[], until: number) {
 function lastDays(books: Books, indicators: Indicator[], until: number): number[] {
   const days: number[] = []
   const last = Math.min(until, books.lastDay())
-  for (let day = last; day >= books.firstDay && days.length < COLUMNS; day--) {
+  for (let day = last; day >= books.firstDay && days.length < MAX_COLUMNS; day--) {
     const iso = isoDate(day)
     if (indicators.some(({ code }) => typeof books.valueOn(code, day, iso) === 'string')) days.push(day)
   }
@@ -92,7 +93,7 @@ function seriesFields(books: Books, code: string, days: number[]): Record<string
   return series
 }
 
-function title(day: number, months: string[]): string {
+function columnTitle(day: number, months: string[]): string {
   const [year = '', month = '', date = ''] = isoDate(day).split('-')
   return `${date} ${months[Number(month) - 1]} ${year}`
 }

@@ -14,21 +14,23 @@ const JSON_ONLY = 'application/json'
 const ANY_TYPE = '*/*'
 const BYTES = { schema: { contentMediaType: 'application/octet-stream' } }
 /** Errors of any request, by status. */
-const ALWAYS = {
+const COMMON_ERRORS = {
   400: 'The request is not well-formed HTTP',
   408: 'The request did not arrive in time',
   431: 'The headers are too large',
   500: 'A defect of the server: its log has the cause, under the id in X-Request-Id',
   503: 'Too much is under way, or the storage does not answer: try again in a moment',
 }
+/** Errors of a request with a body, by status. */
 const BODY_ERRORS = {
   400: 'The body is not what it must be, or the request is not well-formed HTTP',
   413: 'The body is too large, or too much of it would have to be held in memory',
   415: 'The body is in a coding that is not understood',
 }
 
+/** Describes an endpoint. `id`: name of the operation, unique in the document. Adds its schemas to `schemas`. */
 export function createOperation(endpoint: AnyEndpoint, api: Api, schemas: Schemas, id: string): JsonSchema {
-  const needed = endpoint.permission === 'open' ? undefined : api.credentials
+  const credentials = endpoint.permission === 'open' ? undefined : api.credentials
   const { summary, about = summary } = endpoint
   const example = requestExample(endpoint.path, endpoint.method)
   const withExample = (parameter: JsonSchema) => {
@@ -40,7 +42,7 @@ export function createOperation(endpoint: AnyEndpoint, api: Api, schemas: Schema
     summary,
     description: about,
     tags: [endpoint.tag ?? api.tag ?? 'Server'],
-    security: needed ? [{ [needed.name]: [] }] : [],
+    security: credentials ? [{ [credentials.name]: [] }] : [],
     parameters: [
       ...[
         ...(endpoint.params
@@ -59,13 +61,13 @@ export function createOperation(endpoint: AnyEndpoint, api: Api, schemas: Schema
       })),
     ],
     ...(endpoint.body ? { requestBody: requestBody(endpoint, schemas, example) } : {}),
-    responses: withAnswer(id, createResponses(endpoint, api, needed, schemas)),
-    ...codeSamples({ ...endpoint, credentials: needed?.name, example }),
+    responses: withExamples(id, createResponses(endpoint, api, credentials, schemas)),
+    ...codeSamples({ ...endpoint, credentials: credentials?.name, example }),
   }
 }
 
-/** Adds real answers to the 200 of an operation. Its paths of one form have the CSV and the NDJSON. */
-function withAnswer(id: string, responses: Responses): Responses {
+/** Adds real answers to the 200 of an operation: its JSON, and those that paths with `.csv` and `.ndjson` have. */
+function withExamples(id: string, responses: Responses): Responses {
   const content = responses[200]?.content as Record<string, JsonSchema> | undefined
   for (const name of [`${id}_csv`, `${id}_ndjson`, id]) {
     const example = answerExample(name)
@@ -92,17 +94,17 @@ function requestBody(endpoint: AnyEndpoint, schemas: Schemas, example: RequestEx
 
 function createResponses(
   endpoint: AnyEndpoint,
-  { errors, refusals: common }: Api,
-  needed: Credentials | undefined,
+  { errors, refusals: apiRefusals }: Api,
+  credentials: Credentials | undefined,
   schemas: Schemas,
 ): Responses {
   const strict = refusesUnknown(endpoint)
   const unknown = strict ? ', or that this path does not have, unless its name begins with _' : ''
   const refusals: Record<string, string> = {
-    ...ALWAYS,
+    ...COMMON_ERRORS,
     ...(endpoint.body ? BODY_ERRORS : {}),
-    ...needed?.refusals,
-    ...common,
+    ...credentials?.refusals,
+    ...apiRefusals,
     ...(endpoint.notFound ? { 404: endpoint.notFound } : {}),
     ...(endpoint.gone ? { 410: endpoint.gone } : {}),
     ...(strict || endpoint.query ? { 422: `A parameter that is invalid${unknown}` } : {}),
@@ -156,13 +158,13 @@ function responseContent(endpoint: AnyEndpoint, schemas: Schemas): JsonSchema {
 }
 
 function errorHeaders(status: string): JsonSchema {
-  const own: Record<string, ResponseHeader[]> = {
+  const headersByStatus: Record<string, ResponseHeader[]> = {
     401: ['WWW-Authenticate'],
     416: ['Content-Range'],
     429: ['Retry-After'],
     503: ['Retry-After'],
   }
-  return headerRefs(['X-Request-Id', ...(own[status] ?? [])])
+  return headerRefs(['X-Request-Id', ...(headersByStatus[status] ?? [])])
 }
 
 function createParameters(where: 'path' | 'query', schema: AnyEndpoint['params']): JsonSchema[] {

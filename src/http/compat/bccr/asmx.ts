@@ -52,10 +52,12 @@ const NAME = 'wsindicadoreseconomicos'
 const ROOT = `/compat/bccr/Indicadores/Suscripciones/WS/${NAME}.asmx` as const
 const SCHEMA_REFERENCE = /^ *<s:element ref="s:schema" \/>\n/gm
 const XML_TYPE = 'text/xml; charset=utf-8'
-const BODY = { idleMs: 10_000 }
+const BODY_LIMITS = { idleMs: 10_000 }
 const ANSWER_TYPES = ['text/xml', 'application/soap+xml', 'text/html', 'text/plain']
-const OPEN = { answer: v.any(), contentTypes: ANSWER_TYPES, open: true, ignoresUnknown: true } as const
-const VALUES = { ...OPEN, sends: ['X-Rounded-To'] } as const
+/** Fields of each endpoint. Open: `callReply` checks the key in the parameters. */
+const ENDPOINT = { answer: v.any(), contentTypes: ANSWER_TYPES, open: true, ignoresUnknown: true } as const
+/** Fields of an endpoint for calls. */
+const CALL_ENDPOINT = { ...ENDPOINT, sends: ['X-Rounded-To'] } as const
 
 /** Binding of a call and of its answer. */
 type Binding = 'http' | SoapVersion
@@ -68,29 +70,29 @@ export function bccrApi(deps: CompatDeps, proxies: BlockList | undefined): Api {
 function endpoints(deps: CompatDeps, proxies: BlockList | undefined): AnyEndpoint[] {
   return [
     get({
-      ...OPEN,
+      ...ENDPOINT,
       path: ROOT,
       handle: ({ event }) => descriptionReply(event, proxies),
     }),
     post({
-      ...VALUES,
+      ...CALL_ENDPOINT,
       path: ROOT,
       body: v.any(),
       bodyTypes: ['text/xml', 'application/soap+xml'],
       handle: ({ event }) => soapReply(deps, event),
     }),
     get({
-      ...VALUES,
+      ...CALL_ENDPOINT,
       path: `${ROOT}/{operation}`,
       handle: ({ event }) => httpReply(deps, event, event.url.searchParams),
     }),
     post({
-      ...VALUES,
+      ...CALL_ENDPOINT,
       path: `${ROOT}/{operation}`,
       body: v.any(),
       bodyTypes: ['application/x-www-form-urlencoded'],
       async handle({ event }) {
-        const body = await readWholeBody(event, BODY)
+        const body = await readWholeBody(event, BODY_LIMITS)
         return httpReply(deps, event, new URLSearchParams(body.toString('latin1')))
       },
     }),
@@ -145,7 +147,7 @@ function httpReply(deps: CompatDeps, event: H3Event, searchParams: URLSearchPara
 }
 
 async function soapReply(deps: CompatDeps, event: H3Event): Promise<Reply> {
-  const bytes = await readWholeBody(event, BODY)
+  const bytes = await readWholeBody(event, BODY_LIMITS)
   const contentType = event.req.headers.get('content-type')
   const call = readCall(bytes, contentType)
   if (call instanceof AppError) {
@@ -187,17 +189,19 @@ async function callReply(deps: CompatDeps, event: H3Event, call: Call): Promise<
   const emptyReply = { body: encode(undefined), headers: { 'content-type': contentType } }
   const admitted = await admit(deps, event, token)
   if (!admitted) {
-    const lacksToken = binding === 'http' && token === null && !hasKey(event, token)
-    return lacksToken && !parameters.has('tcindicador') ? plain500('Missing parameter: Token.') : emptyReply
+    // Calls with the names from before 2019, such as tcIndicador, need no parameter Token.
+    const lacksToken = binding === 'http' && token === null && !parameters.has('tcindicador')
+    return lacksToken && !hasKey(event, token) ? plain500('Missing parameter: Token.') : emptyReply
   }
   const query = parseIndicatorQuery(parameters)
   if (!query) return emptyReply
-  const endpoint = <S>(find: FindValues<S>, marks: { source?: 'indicator' } = {}) => ({
+  // `source` separates the cached answers of indicators from those of rates.
+  const createEndpoint = <S>(find: FindValues<S>, source?: 'indicator') => ({
     path: ROOT,
     contentType,
     parse: ({ today }: CompatRequest) => ({
       ...{ ...query, to: earliest(query.to, today), operation: operation.name, binding },
-      ...marks,
+      ...(source && { source }),
     }),
     async find(snapshot: S, days: IndicatorQuery): Promise<IndicatorValues | undefined> {
       const values = await find(snapshot, days)
@@ -215,14 +219,14 @@ async function callReply(deps: CompatDeps, event: H3Event, call: Call): Promise<
   })
   const noParameters = new URLSearchParams() // no parameter may set the side, which the indicator has
   if (await isIndicator(deps, query.code)) {
-    const ofIndicator = endpoint(findStoredValues, { source: 'indicator' })
-    return compatReply({ ...deps, ...deps.indicators }, ofIndicator, event, admitted, noParameters)
+    const indicatorEndpoint = createEndpoint(findStoredValues, 'indicator')
+    return compatReply({ ...deps, ...deps.indicators }, indicatorEndpoint, event, admitted, noParameters)
   }
-  const ofRate = endpoint((snapshot: RateSnapshot, { code, from, to }) => {
+  const rateEndpoint = createEndpoint((snapshot: RateSnapshot, { code, from, to }) => {
     const series = findIndicator(snapshot, code)
     return series && findIndicatorValues(deps, snapshot, series, { from, to })
   })
-  return compatReply(deps, ofRate, event, admitted, noParameters)
+  return compatReply(deps, rateEndpoint, event, admitted, noParameters)
 }
 
 type FindValues<S> = (

@@ -43,13 +43,13 @@ function parameterValue(parameters: Parameters, name: string): string | undefine
   return parameters.get(name.toLowerCase()) ?? parameters.get(OLD_PREFIX + name.toLowerCase())
 }
 
-/** Parses day/month/year. */
+/** Parses day/month/year. A year out of range becomes the first or the last day. */
 function parseDay(text: string): IsoDate | undefined {
   const [, day = '', month = '', year = ''] = DATE.exec(text) ?? []
-  const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
-  if (year === '' || year >= EARLIEST_DAY.slice(0, 4)) {
-    if (year <= LATEST_DAY.slice(0, 4)) return isIsoDate(date) ? date : undefined
-    return isIsoDate(`2000${date.slice(4)}`) ? LATEST_DAY : undefined
-  }
-  return isIsoDate(`2000${date.slice(4)}`) ? EARLIEST_DAY : undefined
+  const isEarly = year < EARLIEST_DAY.slice(0, 4)
+  const isLate = year > LATEST_DAY.slice(0, 4)
+  const date = `${isEarly || isLate ? 2000 : year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
+  if (!isIsoDate(date)) return undefined
+  if (isEarly) return EARLIEST_DAY
+  return isLate ? LATEST_DAY : date
 }

@@ -104,7 +104,7 @@ export const UploadOut = titledObject('Uploaded', {
   ),
 })
 
-/** An id of one of the three parties. A form has it as a field, and not here. */
+/** Query parameter with the id of a company, agent or owner. A form has a field in its place. */
 function partyParam(description: string) {
   return v.optional(
     v.pipe(
