@@ -50,7 +50,7 @@ const ALL_DAYS: Window = { from: EARLIEST_DAY, to: LATEST_DAY }
 
 type RunTotals = Pick<RunState, 'counts' | 'answers' | 'problems' | 'extraRequests'>
 
-/** Row of an open run, with its totals, and the closed rows. */
+/** Id of the open run, with its first day and totals, and the rows of the closed runs. */
 type OpenRefining = { runId: number | undefined; from: IsoDate; totals: RunTotals; closedRuns: SyncRunRow[] }
 
 /**
@@ -137,12 +137,12 @@ async function refineWindow(
     const context = { ...loaded, lock }
     const series = enabledSeries({ ...context, runId: 0 }, group)
     const { earliestCommit } = request
-    const older = { ...ALL_DAYS, to: addDays(position.before, -1), earliestCommit }
+    const olderDays = { ...ALL_DAYS, to: addDays(position.before, -1), earliestCommit }
     const ids = series.map(({ id }) => id)
-    const to = await findRefinableDay(db, ids, older)
+    const to = await findRefinableDay(db, ids, olderDays)
     if (to === undefined) return undefined
-    const most = { from: latest(addDays(to, 1 - group.chunkDays), EARLIEST_DAY), to, earliestCommit }
-    const window = { from: (await findRefinableDay(db, ids, most, 'oldest')) ?? to, to }
+    const longest = { from: latest(addDays(to, 1 - group.chunkDays), EARLIEST_DAY), to, earliestCommit }
+    const window = { from: (await findRefinableDay(db, ids, longest, 'oldest')) ?? to, to }
     const runId = await openRefineRun(deps, refining, context, window)
     const state: RunState = Object.assign(context, { runId, connection, ...refining.totals })
     const codes: string[] = []
@@ -160,6 +160,7 @@ async function refineWindow(
         return false
       },
     })
+    // A table that omits a series is no answer for it, so the series is requested alone.
     for (const code of unlisted) await walk(state, narrowGroup(group, code), { daysToRead: () => [window] })
     const unsynchronized = unsynchronizedProblem(state)
     if (unsynchronized) state.problems.add(unsynchronized, provider.code)

@@ -27,19 +27,20 @@ export async function readIndicatorFile(chunks: AsyncIterable<Buffer>): Promise<
     header: INDICATOR_CSV_HEADER,
     readLine: readIndicatorLine,
     addLine(line) {
-      if (line.kind !== 'facts') {
-        const { provider, code } = line.owner
-        const indicator = indicators.at(-1)
-        if (indicator?.facts.code !== code || indicator.facts.provider !== provider)
-          return `the line of ${quotedStart(code)} is not below its own indicator`
-        return addOwnedLine(indicator, line, { anySign: true })
+      if (line.kind === 'facts') {
+        const { facts } = line
+        if (!CODE.test(facts.code)) return `${quotedStart(facts.code)} is no code`
+        if (codes.has(facts.code)) return `the indicator ${facts.code} is there twice`
+        codes.add(facts.code)
+        indicators.push({ facts, covered: [], values: [] })
+        return undefined
       }
-      const { facts } = line
-      if (!CODE.test(facts.code)) return `${quotedStart(facts.code)} is no code`
-      if (codes.has(facts.code)) return `the indicator ${facts.code} is there twice`
-      codes.add(facts.code)
-      indicators.push({ facts, covered: [], values: [] })
-      return undefined
+      // Covered days and values follow the facts of their indicator.
+      const { provider, code } = line.owner
+      const indicator = indicators.at(-1)
+      if (indicator?.facts.code !== code || indicator.facts.provider !== provider)
+        return `the line of ${quotedStart(code)} is not below its own indicator`
+      return addOwnedLine(indicator, line, { anySign: true })
     },
   })
   return indicators

@@ -15,7 +15,7 @@ import { isBenchmark } from './freshness.ts'
 const SOURCE_NAME = 'Hacienda'
 const LEAST_DECIMALS = 2
 const DAY_MS = 86_400_000
-const LONGEST_AGE_MS = 7 * DAY_MS // an older answer is of a time before the option was removed
+const LONGEST_AGE_MS = 7 * DAY_MS // the last answer stays stored after the option was removed
 
 /** Different values of a side: `value` is the stored one, `other` that of the source. */
 export type OpinionDifference = { rate_type: Side; rate_date: IsoDate; value: string; other: string }

@@ -1,4 +1,4 @@
-// The mails that brought documents. A deletion of a document deletes its row. The texts are of strangers.
+// The mails that brought documents, a row for each document, which is deleted with it. Strangers wrote the texts.
 
 import { insertBatches } from '../rows.ts'
 import type { ReadDb, Row, WriteDb } from '../tables.ts'

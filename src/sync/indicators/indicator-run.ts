@@ -40,14 +40,15 @@ export type IndicatorRequest = {
   signal: AbortSignal
   /** True: the newest days alone. */
   isNewestOnly?: boolean
-  /** Between two windows, in addition to the pace of the requests; default 250. */
+  /** Pause between two windows, in addition to the pace of the requests; default 250. */
   pauseMs?: number
 }
 
+/** Parts of a plan that are equal for all windows of a run. */
 type PlanFacts = SourceHoles & Pick<IndicatorPlan, 'goodRunEnd' | 'isNewestOnly' | 'timeZone'>
 
 const PAUSE_MS = 250 // other runs take the lock in between
-const MOST_FAILURES = 3 // the source is unavailable: the next run tries again
+const MAX_FAILURES = 3 // the source is unavailable then, and the next run tries again
 
 /**
  * Reads the indicators that are due, after a good run of the rates. Returns the row; undefined: nothing was due, or
@@ -66,8 +67,10 @@ export async function readIndicators(
   const settings = await usableSettings(deps, provider, goodRunEnd)
   if (!settings) {
     const rows = await selectIndicators(db)
-    const isNews = rows.some(({ enabled, state }) => enabled && state !== 'waiting' && state !== 'refused')
-    if (isNews) await atomically(db, markWaiting)
+    const isUnmarked = rows.some(
+      ({ enabled, state }) => enabled && state !== 'waiting' && state !== 'refused',
+    )
+    if (isUnmarked) await atomically(db, markWaiting)
     return undefined
   }
   const source = await provider.indicators()
@@ -82,14 +85,14 @@ export async function readIndicators(
   }
   const firstDay = currentDay(clock)
   try {
-    while (reading.failures < MOST_FAILURES && !reading.isTokenRefused && currentDay(clock) === firstDay) {
+    while (reading.failures < MAX_FAILURES && !reading.isTokenRefused && currentDay(clock) === firstDay) {
       if (!(await readNext(reading, request, { providerId: row.id, facts }))) break
       await sleep(request.pauseMs ?? PAUSE_MS, undefined, { signal: request.signal })
     }
-    // Tomorrow requests these days again, if the years before them were requested today.
-    const isHistoryRead = isHistoryTime(await loadPlan(deps, facts), clock())
-    for (const code of isHistoryRead ? holes.unsynchronized.keys() : []) {
-      await atomically(db, (trx) => updateIndicator(trx, code, { history_failure: firstDay }))
+    // A run that may read history has also requested the years before these days. The next ones request them tomorrow.
+    if (isHistoryTime(await loadPlan(deps, facts), clock())) {
+      for (const code of holes.unsynchronized.keys())
+        await atomically(db, (trx) => updateIndicator(trx, code, { history_failure: firstDay }))
     }
   } catch (error) {
     const cause = addEnd(reading.problems, error, { of: provider.code, signal: request.signal })

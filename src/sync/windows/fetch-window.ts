@@ -76,7 +76,7 @@ export async function fetchWindow(
     } catch (cause) {
       if (!(cause instanceof FetchFailure)) return { readings, unsynchronized, stopped: { cause } }
       if (cause instanceof UnsynchronizedFailure) {
-        // Days outside the window would cause endless requests.
+        // A source that names other days would be requested endlessly.
         const days = intersects(cause.days, window) ? cause.days : window
         unsynchronized.push({ indicator, days })
         continue

@@ -35,8 +35,8 @@ export type BucketSettings = BucketOptions & Pick<BucketConfig, 'prefix'> & { cl
 
 // Small blobs that are sent in parallel while requests are read.
 const SMALL_AT_ONCE = 16
-// Largest age of an upload. The garbage collection removes objects without a row after 24 hours.
-const LATEST_MS = 12 * 3_600_000
+// The garbage collection removes objects without a row after 24 hours.
+const LONGEST_UPLOAD_MS = 12 * 3_600_000
 const STORE_ID_BYTES = 200 // upper limit of the id and the lineage
 const NAME = /^\d{4}\/\d\d\/\d\d\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-\d+$/
 
@@ -50,7 +50,7 @@ export async function openBucket({ prefix, clock, ...options }: BucketSettings, 
 
   // The operator may have other objects in the bucket.
   const isOurs = (key: string) => key.startsWith(root) && NAME.test(key.slice(root.length))
-  const checked = (key: string) => {
+  const requireOurs = (key: string) => {
     if (!isOurs(key)) throw new TypeError('not the name of an object of ours')
     return key
   }
@@ -71,9 +71,9 @@ export async function openBucket({ prefix, clock, ...options }: BucketSettings, 
     async *list() {
       for await (const key of client.list(root)) if (isOurs(key)) yield key
     },
-    findModifiedTime: async (key) => (await client.head(checked(key)))?.modified,
+    findModifiedTime: async (key) => (await client.head(requireOurs(key)))?.modified,
     async inspect(key) {
-      const head = await client.head(checked(key))
+      const head = await client.head(requireOurs(key))
       if (!head) return undefined
       const hash = createHash('sha256')
       for await (const chunk of objectChunks(client, key, { start: 0, end: head.size - 1 }))
@@ -81,7 +81,7 @@ export async function openBucket({ prefix, clock, ...options }: BucketSettings, 
       return { sha256: hash.digest('hex'), size: head.size }
     },
     async remove(key) {
-      if (!(await client.head(checked(key)))) return false
+      if (!(await client.head(requireOurs(key)))) return false
       await client.remove(key)
       return true
     },
@@ -102,7 +102,7 @@ export async function openBucket({ prefix, clock, ...options }: BucketSettings, 
         const bytes = await client.read(root + name, { start: 0, end: STORE_ID_BYTES - 1 })
         return bytes?.toString().trim()
       },
-      write: (mark) => client.put(root + name, Buffer.from(`${mark}\n`)),
+      write: (text) => client.put(root + name, Buffer.from(`${text}\n`)),
     }),
     close: client.close,
   }
@@ -110,12 +110,12 @@ export async function openBucket({ prefix, clock, ...options }: BucketSettings, 
 }
 
 async function addReferences(trx: WriteDb, blobs: UploadedBlob[], now: Date): Promise<boolean> {
-  const tooOld = new Date(now.getTime() - LATEST_MS).toISOString()
+  const tooOld = new Date(now.getTime() - LONGEST_UPLOAD_MS).toISOString()
   if (blobs.some(({ startedAt = '' }) => startedAt < tooOld)) {
     throw new AppError('unavailable', 'The upload took more than 12 hours: send it again')
   }
   blobs.sort((one, other) => (one.sha256 < other.sha256 ? -1 : 1))
-  for (const some of splitBatches(blobs, ROWS_AT_ONCE)) await insertReferences(trx, some, now.toISOString())
+  for (const batch of splitBatches(blobs, ROWS_AT_ONCE)) await insertReferences(trx, batch, now.toISOString())
   return true
 }
 
