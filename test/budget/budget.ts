@@ -30,8 +30,4 @@ export async function measureBudget(): Promise<Budget> {
   return budget
 }
 
-if (import.meta.main) {
-  const rows = Object.entries(await measureBudget())
-  const lines = rows.map(([kind, counts]) => `  ${JSON.stringify(kind)}: ${JSON.stringify(counts)}`)
-  writeFileSync(FILE, `{\n${lines.join(',\n')}\n}\n`)
-}
+if (import.meta.main) writeFileSync(FILE, `${JSON.stringify(await measureBudget(), undefined, 2)}\n`)
