@@ -4,8 +4,9 @@ import { createHook } from 'node:async_hooks'
 import { readFileSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import Database, { type Statement } from 'better-sqlite3'
+import Database from 'better-sqlite3'
 import type { Counts } from './measure.ts'
+import { watchStatements } from './statements.ts'
 
 /** Kinds of resources that a thread of the pool serves. */
 const POOLED = /^(FSREQ|FILEHANDLECLOSEREQ|ZLIB|HASHREQUEST|RANDOM|SCRYPT|PBKDF2|GETADDRINFO)/
@@ -25,7 +26,10 @@ export async function countWork(): Promise<(dataDir: string) => { start(): void;
     },
   }).enable()
   await countFlushes()
-  countStatements()
+  watchStatements((text) => {
+    counts.statements += 1
+    if (PLANNED_BY_VALUES.test(text) && OPEN_PARAMETER.test(text)) counts.plans += 1
+  })
   return (dataDir) => ({
     start() {
       const database = new Database(join(dataDir, 'cambista.db'))
@@ -51,23 +55,6 @@ async function countFlushes(): Promise<void> {
       return flush.call(this)
     }
   }
-}
-
-function countStatements(): void {
-  const database = new Database(':memory:')
-  const statements = Object.getPrototypeOf(database.prepare('select 1')) as Record<
-    string,
-    (this: Statement, ...values: unknown[]) => unknown
-  >
-  for (const name of ['run', 'get', 'all', 'iterate']) {
-    const execute = statements[name]
-    statements[name] = function (...values) {
-      counts.statements += 1
-      if (PLANNED_BY_VALUES.test(this.source) && OPEN_PARAMETER.test(this.source)) counts.plans += 1
-      return execute?.apply(this, values)
-    }
-  }
-  database.close()
 }
 
 /** Reads the frames of a log that began with the count. SQLite flushes the log at each commit. */

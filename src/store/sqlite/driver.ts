@@ -9,11 +9,14 @@ import {
   type DatabaseConnection,
   type Dialect,
   Kysely,
+  type LimitNode,
+  type OffsetNode,
   type QueryResult,
   SqliteAdapter,
   type SqliteDatabase,
   SqliteDialect,
   SqliteDriver,
+  SqliteQueryCompiler,
   type TransactionSettings,
 } from 'kysely'
 import { createSemaphore } from '../../runtime/semaphore.ts'
@@ -57,7 +60,7 @@ function createDialect(database: SqliteDatabase, options: RetryOptions): Dialect
     createAdapter: () => withEngineSql(new ConcurrentAdapter(), sqliteSql),
     createDriver: () => new SingleConnectionDriver(database, options),
     createIntrospector: (db) => plain.createIntrospector(db),
-    createQueryCompiler: () => plain.createQueryCompiler(),
+    createQueryCompiler: () => new PlanOnceCompiler(),
   }
 }
 
@@ -84,6 +87,24 @@ function withStatementCache(sqlite: Sqlite.Database): SqliteDatabase {
 class ConcurrentAdapter extends SqliteAdapter {
   override get supportsMultipleConnections() {
     return true
+  }
+}
+
+// SQLite plans a statement anew at each execution if the value of a parameter may change its plan. Its planner does not
+// see the value of an expression, `+?`. In a limit it removes the sign alone.
+class PlanOnceCompiler extends SqliteQueryCompiler {
+  protected override getCurrentParameterPlaceholder(): string {
+    return '+?'
+  }
+
+  protected override visitLimit(node: LimitNode): void {
+    super.visitLimit(node)
+    this.append('+0')
+  }
+
+  protected override visitOffset(node: OffsetNode): void {
+    super.visitOffset(node)
+    this.append('+0')
   }
 }
 

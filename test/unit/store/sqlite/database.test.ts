@@ -176,7 +176,7 @@ test('the schema has unique keys and checks', async (t) => {
 test('a query is prepared once, however often it runs', async (t) => {
   const prepare = t.mock.method(Sqlite.prototype, 'prepare')
   const db = temporaryDatabase(t)
-  const count = () => prepare.mock.calls.filter(({ arguments: [text] }) => text === 'select ? as x').length
+  const count = () => prepare.mock.calls.filter(({ arguments: [text] }) => text === 'select +? as x').length
   for (let run = 0; run < 5; run++)
     assert.deepEqual((await sql`select ${run} as x`.execute(db)).rows, [{ x: run }])
   assert.equal(count(), 1)
