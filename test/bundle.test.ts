@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
+import { readBudget } from './budget/budget.ts'
 
 type Chunk = { name: string; code: string; inputs: string[] }
 type Bundler = { bundleProgram(): Promise<Chunk[]>; bundleMailReader(): Promise<Chunk> }
@@ -16,6 +17,17 @@ const { bundleProgram, bundleMailReader }: Bundler = await import(BUNDLER)
 const chunks = await bundleProgram()
 const mailReader = await bundleMailReader()
 const [first, ...later] = chunks
+/** Share of the counts; a higher one changes test/bench/budget.json alone, in a commit with the reason. */
+const TOLERANCE = 0.005
+
+test('modules and bytes of the first chunk are those of the budget', () => {
+  const { modules = 0, size = 0 } = readBudget().start ?? {}
+  const measured = { modules: first?.inputs.length ?? 0, size: first?.code.length ?? 0 }
+  for (const [name, count] of Object.entries({ modules, size })) {
+    const now = measured[name as 'modules' | 'size']
+    assert.ok(Math.abs(now - count) <= count * TOLERANCE, `${name}: ${now} instead of ${count}`)
+  }
+})
 
 test('build.mjs loads: its modules have what they import from the sources', () => {
   const script = new URL('../build.mjs', import.meta.url).pathname
