@@ -60,7 +60,7 @@ async function countFlushes(): Promise<void> {
 /** Reads the frames of a log that began with the count. SQLite flushes the log at each commit. */
 function readLog(path: string): { pages: number; commits: number } {
   const log = readFileSync(path)
-  const size = LOG_HEADER && log.length > LOG_HEADER ? log.readUInt32BE(8) + FRAME_HEADER : 0
+  const size = log.length > LOG_HEADER ? log.readUInt32BE(8) + FRAME_HEADER : 0
   let [pages, commits] = [0, 0]
   for (let at = LOG_HEADER; size > 0 && at + size <= log.length; at += size) {
     pages += 1
