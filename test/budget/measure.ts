@@ -21,9 +21,10 @@ export async function measureKinds(mode: Mode): Promise<Map<string, Counts>> {
   const child = fork(join(import.meta.dirname, 'server.ts'), [mode], { execArgv: [] })
   try {
     const [facts] = (await once(child, 'message')) as [ServerFacts]
-    const connection = await openConnection(facts.url)
+    const kinds = await listKinds(facts)
+    const connection = await openConnection(facts.url) // last, as a connection without a request is closed after 15 s
     const figures = new Map<string, Counts>()
-    for (const kind of await listKinds(facts)) {
+    for (const kind of kinds) {
       const requests = REQUESTS[mode][kind.isWrite ? 'write' : 'read']
       if (requests > 0) figures.set(kind.name, await measureKind(child, connection, kind, { mode, requests }))
     }

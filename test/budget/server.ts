@@ -1,5 +1,5 @@
-// The server of the budget: a cambista in a process of its own, with rates since 2018 and a company. Clock and polls
-// are fixed, so equal requests do equal work. measure.ts runs it: node server.ts calls|work
+// The server of the budget: a cambista in a process of its own, with rates since 2018 and a company. Clocks are fixed
+// and no timer is due, so equal requests do equal work. measure.ts runs it: node server.ts calls|work
 
 import type { TestContext } from 'node:test'
 import type { TestAppOptions } from '../support/app.ts'
@@ -10,6 +10,11 @@ export type ServerFacts = { url: string; key: string }
 type Counter = { start(): void; read(): Counts }
 
 const FIRST_DAY = '2018-01-01'
+const NEVER_MS = 2 ** 31 - 1
+
+performance.now = () => 0 // the driver of SQLite yields after 2 ms
+const { setInterval: repeat } = globalThis
+globalThis.setInterval = ((task: () => void) => repeat(task, NEVER_MS)) as typeof setInterval
 
 /** Counters come first, as they replace functions that the program imports. */
 async function createCounter(mode: string | undefined): Promise<(dataDir: string) => Counter> {
@@ -31,6 +36,7 @@ const app = await start({
   dataDir,
   backfillFrom: FIRST_DAY,
   repeatPoll: () => () => undefined,
+  mailReadMs: NEVER_MS,
   listen: { compat: { open: 'any', serveRounded: false } },
 })
 const counter = makeCounter(dataDir)

@@ -22,19 +22,20 @@ export type Lane = {
   cachesCode?: boolean
 }
 
-export type LaneName = 'process' | 'measures' | 'e2e' | 'faults' | 'engines' | 'clients' | 'page'
+export type LaneName = 'process' | 'budget' | 'measures' | 'e2e' | 'faults' | 'engines' | 'clients' | 'page'
 
 export const LANES: Readonly<Record<LaneName, Lane>> = {
   process: {
     command: 'npm test',
     patterns: [
       'test/*.test.ts',
-      'test/!(e2e|errands|faults|clients|web|engines|release|measures)/**/*.test.ts',
+      'test/!(e2e|errands|faults|clients|web|engines|release|measures|budget)/**/*.test.ts',
     ],
     concurrency: 6,
     joinsFiles: true,
     cachesCode: true,
   },
+  budget: { command: 'npm run test:budget', patterns: ['test/budget/*.test.ts'], concurrency: 1 },
   measures: { command: 'npm run test:measures', patterns: ['test/measures/*.test.ts'], concurrency: 1 },
   e2e: { command: 'npm run test:e2e', patterns: ['test/{e2e,errands}/**/*.test.ts'], concurrency: 2 },
   faults: {

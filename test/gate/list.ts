@@ -6,6 +6,7 @@ import type { LaneName } from './lanes.ts'
 /** Files of a lane, each with its reason; a text instead of files is the reason for the whole lane. */
 export const GATE: Readonly<Partial<Record<LaneName, string | Readonly<Record<string, string>>>>> = {
   process: 'every rule and every answer, within one process: a change anywhere may break them',
+  budget: 'what a request costs, in counts that no machine changes: a slow creep has no other witness',
   e2e: {
     'test/e2e/serve.test.ts': 'smoke of the built file: it syncs, serves a rate, stops, and starts again',
     'test/e2e/documents.test.ts': 'smoke of the built file: an upload survives a kill',

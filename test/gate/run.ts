@@ -80,10 +80,19 @@ function listStreams(files: ReadonlyMap<LaneName, string[]>, isShared: boolean):
   const build: Step = { name: 'build', command: ['npm', 'run', 'build', '--', '--only', process.arch] }
   const executable = files.has('e2e') ? [build, ...step('e2e')] : []
   if (!isShared)
-    return [[check, ...step('process'), ...step('measures'), ...executable, ...OTHER_LANES.flatMap(step)]]
+    return [
+      [
+        check,
+        ...step('process'),
+        ...step('budget'),
+        ...step('measures'),
+        ...executable,
+        ...OTHER_LANES.flatMap(step),
+      ],
+    ]
   const streams = [
     [check, ...step('process'), ...step('measures')],
-    [...executable, ...step('clients'), ...step('faults')],
+    [...executable, ...step('budget'), ...step('clients'), ...step('faults')],
     [...step('engines'), ...step('page')],
   ]
   return streams.filter((steps) => steps.length > 0)

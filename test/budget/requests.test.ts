@@ -1,7 +1,6 @@
 // The costs of requests and of a start stay within test/bench/budget.json. A landing that lowers a count writes the
 // lower one: `node test/budget/budget.ts`. A commit that raises a count changes that file alone, with the reason.
-// So the file always has the present counts. The gate does not run this: on a busy machine timers add to them, 1 % for
-// an upload.
+// So the file always has the present counts.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
