@@ -15,7 +15,6 @@ import {
   selectReferencedHashes,
 } from '../../store/documents/blob-info.ts'
 import {
-  deleteRemoved,
   findStoreId,
   insertRemoved,
   isListingDue,
@@ -27,7 +26,7 @@ import { insertOrphans, selectLosses } from '../../store/documents/orphans.ts'
 import { atomically, type Lock } from '../../store/engine.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import type { Clock, IsoDate } from '../../values/dates.ts'
-import { settleLostBlobs } from './regained-blobs.ts'
+import { type Losses, settleLostBlobs } from './regained-blobs.ts'
 import { findUnnamed } from './unnamed-blobs.ts'
 
 export type GcResult = {
@@ -44,6 +43,8 @@ export type GcResult = {
   moved?: number
   /** Blobs with a row, moved back from `removed/`. */
   restored?: number
+  /** Blobs known to be lost, if there are any. */
+  losses?: Losses
 }
 
 export type GcDeps = {
@@ -52,8 +53,8 @@ export type GcDeps = {
   blobs: Blobs
   /** Days for which a shared store retains blobs that no document needs. */
   keepRemovedDays: number
-  /** No upload is under way; compares all blobs with the rows. */
-  isIdle?: boolean
+  /** No other process writes blobs: compares all with the rows, whatever their age. */
+  isAlone?: boolean
   /** Deletes nothing for its age, since the clock may be wrong. */
   keepsOld?: boolean
 }
@@ -72,31 +73,29 @@ export async function collectGarbage(
   lock: Lock | undefined,
   signal: AbortSignal,
 ): Promise<GcResult> {
-  const { db, clock, blobs, isIdle = false } = gc
+  const { db, clock, blobs, isAlone = false } = gc
   const now = clock()
-  const cutoff = isIdle ? undefined : new Date(now.getTime() - YOUNG_MS)
+  const cutoff = isAlone ? undefined : new Date(now.getTime() - YOUNG_MS)
   // A copy of the database beside the original: all blobs are the original's.
   if (isCopyId(await findStoreId(db))) return { removed: 0, kept: 0, unnamed: 0, unfinished: 0 }
   const run: GcRun = {
-    ...{ now, lock, isIdle, writtenBefore: cutoff },
+    ...{ now, lock, writtenBefore: cutoff },
     isStopped: () => signal.aborted || lock?.lost.aborted === true,
     result: { removed: 0, kept: 0, unnamed: 0, unfinished: await blobs.removeUnfinished(cutoff) },
   }
   if (blobs.removedFolder) await settleRemovedFolder(gc, blobs.removedFolder, run)
-  if (isIdle || (await isListingDue(db, now))) {
+  if (isAlone || (await isListingDue(db, now))) {
     const isWhole = blobs.keepsRemoved ? await noteOrphans(gc, run) : await removeOrphans(gc, run)
     if (!isWhole) return run.result
-    if (!isIdle) await settleLostBlobs(db, blobs)
-    const listing = atomically(db, (trx) => updateListedAt(trx, now), lock)
-    await listing.catch((error: unknown) => {
-      if (!isIdle) throw error // a server starts on a full disk too, and lists again in an hour
-    })
+    const losses = await settleLostBlobs(db, blobs)
+    if (losses.restored + losses.lost > 0) run.result.losses = losses
+    await atomically(db, (trx) => updateListedAt(trx, now), lock)
   }
   await removeDue(gc, run)
   return run.result
 }
 
-type GcRun = Pick<RemovalWork, 'lock' | 'isIdle' | 'writtenBefore'> & {
+type GcRun = Pick<RemovalWork, 'lock' | 'writtenBefore'> & {
   now: Date
   isStopped: () => boolean
   result: GcResult
@@ -159,7 +158,6 @@ async function removeDue(
     const removal = await blobs.removeFree(db, { ...run, names })
     const { removed, errors } = removal
     if (removed.length === 0 && errors.length === AT_ONCE) throw errors[0] // the store rejects every removal
-    if (run.isIdle) await atomically(db, (trx) => deleteRemoved(trx, names), run.lock)
     run.result.removed += removed.length
     addRefusals(run.result, removal)
     after = last
@@ -198,13 +196,17 @@ async function settleRemovedFolder(
   }
 }
 
-export function logGarbage({ moved = 0, restored = 0, ...counts }: GcResult, log: Log): void {
-  if (counts.kept > 0) log.warn('contents swept, but for some that cannot be removed', counts)
+/** `isAlone`: of a run at the start of a data directory's server, whose garbage was left by a crash. */
+export function logGarbage(
+  { moved = 0, restored = 0, losses, ...counts }: GcResult,
+  log: Log,
+  isAlone = false,
+): void {
+  const { unfinished: temporary, removed: unnamed } = counts
+  if (counts.kept === 0 && isAlone && temporary + unnamed > 0)
+    log.info('swept what a crash left', { temporary, unnamed })
+  else if (counts.kept > 0) log.warn('contents swept, but for some that cannot be removed', counts)
   else if (Object.values(counts).some(Boolean)) log.info('contents swept', counts)
-  logMoves({ moved, restored }, log)
-}
-
-export function logMoves({ moved = 0, restored = 0 }: Pick<GcResult, 'moved' | 'restored'>, log: Log): void {
   if (restored > 0) log.info('contents of documents moved back from blobs/removed', { contents: restored })
   if (moved > 0) {
     log.warn('contents that belong to no document moved to blobs/removed', {
@@ -213,6 +215,9 @@ export function logMoves({ moved = 0, restored = 0 }: Pick<GcResult, 'moved' | '
       hint: 'if the database was put back to an earlier moment, the later one finds them again',
     })
   }
+  if (losses?.restored) log.info('lost contents of documents are there again', { contents: losses.restored })
+  if (losses?.lost)
+    log.warn('contents of documents are lost', { contents: losses.lost, hint: 'cambista doctor names them' })
 }
 
 function isoDay(instant: Date): IsoDate {

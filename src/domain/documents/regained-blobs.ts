@@ -14,14 +14,14 @@ import type { Clock } from '../../values/dates.ts'
 import { removeDropped } from './removal.ts'
 import type { Batch } from './uploads/checks.ts'
 
+/** Numbers of lost blobs that exist again, and of those that are still lost. */
+export type Losses = { restored: number; lost: number }
+
 /**
- * Checks the lost blobs. Deletes the record of a blob that exists again or has no row. For a data directory
- * only while no upload is under way.
+ * Checks the lost blobs. Deletes the record of a blob that exists again or has no row. An upload that runs at the same
+ * time stores the bytes before its rows, and deletes the same record.
  */
-export async function settleLostBlobs(
-  db: WriteDb,
-  blobs: BlobReader,
-): Promise<{ restored: number; lost: number }> {
+export async function settleLostBlobs(db: WriteDb, blobs: BlobReader): Promise<Losses> {
   const losses = await selectLostBlobs(db)
   const restored: string[] = []
   const unnamed: string[] = []

@@ -1,5 +1,5 @@
-// Housekeeping of a server, at its start and every hour. Among several nodes the one with the lock runs it. The
-// start deletes nothing for its age, nor does an hour in which the clock was set. A clock may be years ahead.
+// Housekeeping of a server, after its start and every hour. Among several nodes the one with the lock runs it. The
+// first run deletes nothing for its age, nor does an hour in which the clock was set. A clock may be years ahead.
 
 import { setImmediate } from 'node:timers/promises'
 import { AppError, errorReason } from '../../runtime/errors.ts'
@@ -57,9 +57,13 @@ export function startHousekeeping(deps: Deps): Housekeeping {
   let lead = clockLead()
   const stop = new AbortController()
   let running = Promise.resolve()
+  const { keepsRemoved } = deps.blobStore.blobs
+  let isFirst = true
   const run = (keepsOld: boolean) => {
+    const isAlone = isFirst && !keepsRemoved // removes what a crash left in a data directory
+    isFirst = false
     running = running
-      .then(() => tidyUp(deps, keepsOld, stop.signal))
+      .then(() => tidyUp(deps, { keepsOld, isAlone }, stop.signal))
       .catch((error: unknown) =>
         log.warn('housekeeping failed: tried again in an hour', { reason: errorReason(error) }),
       )
@@ -82,7 +86,9 @@ export function startHousekeeping(deps: Deps): Housekeeping {
   }
 }
 
-async function tidyUp(deps: Deps, keepsOld: boolean, signal: AbortSignal): Promise<void> {
+type Manner = { keepsOld: boolean; isAlone: boolean }
+
+async function tidyUp(deps: Deps, { keepsOld, isAlone }: Manner, signal: AbortSignal): Promise<void> {
   const { db, reads, clock, log, keepRemovedDays, blobStore } = deps
   const { blobs } = blobStore
   if (signal.aborted) return
@@ -97,8 +103,8 @@ async function tidyUp(deps: Deps, keepsOld: boolean, signal: AbortSignal): Promi
     await blobStore.lineage?.check() // another database may have documents in the store
     const fault = await blobStore.lineage?.settleLineage()
     if (fault !== undefined) throw new AppError('failed', fault) // the database is a former primary or a copy
-    const gc = await collectGarbage({ db, clock, blobs, keepRemovedDays, keepsOld }, lock, signal)
-    logGarbage(gc, log)
+    const garbage = { db, clock, blobs, keepRemovedDays, keepsOld, isAlone }
+    logGarbage(await collectGarbage(garbage, lock, signal), log, isAlone)
     await deps.makeBallast?.()
   } finally {
     await lock.release()

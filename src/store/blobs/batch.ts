@@ -24,9 +24,15 @@ export type BlobBatch = {
    * error it removes the temporary files and throws.
    */
   commit(chosen?: ReadonlySet<string>): Promise<void>
-  /** Removes the temporary files and ignores errors. Without effect after a commit and when repeated. */
+  /**
+   * Ends the batch: removes the temporary files and ignores errors. After a commit its blobs are no longer in use; a
+   * repeated call has no effect.
+   */
   discard(): Promise<void>
 }
+
+/** A batch in the list of the running ones. */
+export type ListedBatch = BlobBatch & { has(sha256: string): boolean }
 
 export type BatchBlobWriter = {
   /** Copies the bytes. If it returns a promise, await it before the next call. */
@@ -48,6 +54,8 @@ export type BatchStore = {
   semaphore: Semaphore
   /** Receives each failure to write. */
   onFailure?: ((error: unknown) => void) | undefined
+  /** Receives the batch when it ends. */
+  onEnd?: (batch: ListedBatch) => void
 }
 
 type LargeBlob = { writer: BlobWriter; file: number }
@@ -56,11 +64,11 @@ const SMALL = 64 * 1024
 // Files that wait for the commit are open (at most MAX_OPEN_FILES of writer.ts); the others have been flushed.
 const WAITING = 64
 
-export function createBlobBatch(store: BatchStore, memory: MemoryShare): BlobBatch {
+export function createBlobBatch(store: BatchStore, memory: MemoryShare): ListedBatch {
   return new StagedBatch(store, memory)
 }
 
-class StagedBatch implements BlobBatch {
+class StagedBatch implements ListedBatch {
   readonly #store: BatchStore
   readonly #table: BlobTable
   readonly #writing = new Set<Promise<void>>()
@@ -78,6 +86,10 @@ class StagedBatch implements BlobBatch {
 
   count() {
     return this.#table.count()
+  }
+
+  has(sha256: string) {
+    return this.#table.find(Buffer.from(sha256, 'hex')) !== undefined
   }
 
   at(index: number) {
@@ -129,6 +141,7 @@ class StagedBatch implements BlobBatch {
   }
 
   async discard() {
+    this.#store.onEnd?.(this)
     if (this.#isClosed) return
     this.#isClosed = true
     for (const writer of this.#large) await writer.discard()

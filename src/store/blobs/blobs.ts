@@ -30,9 +30,9 @@ export type Blobs = BlobReader & {
   inspect(name: StoredName): Promise<BlobInfo | undefined>
   /** Removes a blob that no row and no running upload needs. Returns whether it existed. */
   remove(name: StoredName): Promise<boolean>
-  /** Removes the names that belong to no blob, and the records of their removal. */
+  /** Removes the names that belong to no blob and to no running upload, and the records of their removal. */
   removeFree(db: WriteDb, work: RemovalWork): Promise<Removal>
-  /** Removes the remains of unfinished uploads, of any age or from before an instant; returns their number. */
+  /** Removes what uploads left that do not run, of any age or from before an instant; returns their number. */
   removeUnfinished(before?: Date): Promise<number>
   /** Returns the free bytes; undefined where they are not known. */
   freeBytes?(): Promise<number>
@@ -56,12 +56,9 @@ export type RemovedBlob = { sha256: string; day: IsoDate }
 export type RemovalWork = {
   names: readonly StoredName[]
   /**
-   * Later files stay, because an upload may be about to reference them. Undefined: uploads notice the removal, or none
-   * runs.
+   * Later files stay, because an upload of another node may be about to reference them. Undefined: there is none.
    */
   writtenBefore?: Date | undefined
-  /** True: no upload is running. Nothing is written to the database, whose disk may be full. */
-  isIdle?: boolean
   /** Lock of the garbage collection. */
   lock?: Lock | undefined
   /** Day of a move into `removed/`; undefined: files are deleted. */

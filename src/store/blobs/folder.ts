@@ -16,7 +16,7 @@ import { splitBatches } from '../batches.ts'
 import type { UploadedBlob } from '../documents/blob-info.ts'
 import { insertReferences, ROWS_AT_ONCE } from '../documents/blob-rows.ts'
 import type { WriteDb } from '../tables.ts'
-import { createBlobBatch } from './batch.ts'
+import { type BatchStore, createBlobBatch, type ListedBatch } from './batch.ts'
 import { createBlobReader } from './blob-reader.ts'
 import type { Blobs, RemovedBlob, RemovedFolder } from './blobs.ts'
 import { blobPath, CALLS_AT_ONCE, renameBlobs } from './commit.ts'
@@ -62,6 +62,7 @@ export async function openBlobFolder(
   { clock = () => new Date(), storeId, onFailure }: FolderOptions = {},
 ): Promise<BlobFolder> {
   const temporary = join(dir, 'tmp')
+  const batches = new Map<ListedBatch, string>() // with the beginning of their files' names
   const pool: WriterPool = { openFiles: 0, blocks: [], onFailure }
   const semaphore = createSemaphore(CALLS_AT_ONCE)
   await fs.mkdir(temporary, { recursive: true, mode: 0o700 })
@@ -81,12 +82,15 @@ export async function openBlobFolder(
   const blobs: BlobFolder = {
     beginBlob: () => createWriter(join(temporary, randomUUID())),
     beginBatch(memory) {
-      const path = join(temporary, randomUUID())
-      const commitFiles = (files: Iterable<{ path: string; sha256: string }>) => renameBlobs(fs, dir, files)
-      return createBlobBatch(
-        { path, begin: createWriter, unlink: (name) => fs.unlink(name), commitFiles, semaphore, onFailure },
-        memory,
-      )
+      const name = randomUUID()
+      const store: BatchStore = {
+        ...{ path: join(temporary, name), begin: createWriter, unlink: (path) => fs.unlink(path) },
+        ...{ commitFiles: (files) => renameBlobs(fs, dir, files), semaphore, onFailure },
+        onEnd: (ended) => batches.delete(ended),
+      }
+      const batch = createBlobBatch(store, memory)
+      batches.set(batch, name)
+      return batch
     },
     async commit(staged) {
       try {
@@ -111,9 +115,10 @@ export async function openBlobFolder(
     removeFree(db, work) {
       const at = clock().toISOString()
       const moveDay = work.moveDay ?? (isHeld(dir) && !storeId ? (at.slice(0, 10) as IsoDate) : undefined)
-      return removeFiles(db, blobs, { ...work, at, moveDay })
+      const isInUse = (sha256: string) => batches.keys().some((batch) => batch.has(sha256))
+      return removeFiles(db, blobs, { ...work, at, moveDay, isInUse })
     },
-    removeUnfinished: (before) => removeUnfinished(fs, temporary, before),
+    removeUnfinished: (before) => removeUnfinished(fs, temporary, { before, except: batches }),
     freeBytes: () => freeBytes(dir),
     ...(!storeId && { removedFolder: removedFolder(dir, fs) }),
   }
@@ -177,9 +182,15 @@ async function removeFile(fs: BlobFs, path: string): Promise<boolean> {
   return (await unlessMissing(fs.unlink(path).then(() => true))) === true
 }
 
-async function removeUnfinished(fs: BlobFs, temporary: string, before: Date | undefined): Promise<number> {
+/** Names that begin as one in `except` stay. */
+async function removeUnfinished(
+  fs: BlobFs,
+  temporary: string,
+  { before, except }: { before: Date | undefined; except: ReadonlyMap<unknown, string> },
+): Promise<number> {
   let count = 0
   for (const name of await listNames(fs, temporary, /./)) {
+    if (except.values().some((beginning) => name.startsWith(beginning))) continue
     const path = join(temporary, name)
     const modifiedTime = before && (await readModifiedTime(fs, path))
     const isOld = !before || (modifiedTime !== undefined && modifiedTime < before)

@@ -9,6 +9,8 @@ import type { Blobs, Removal, RemovalWork } from './blobs.ts'
 import { CALLS_AT_ONCE } from './commit.ts'
 import { inParallel } from './parallel.ts'
 
+type FileRemoval = RemovalWork & { at: string; isInUse: (sha256: StoredName) => boolean }
+
 const FILES_AT_ONCE = 100 // in one transaction
 
 /**
@@ -18,7 +20,7 @@ const FILES_AT_ONCE = 100 // in one transaction
 export async function removeFiles(
   db: WriteDb,
   blobs: Pick<Blobs, 'findModifiedTime' | 'remove' | 'removedFolder'>,
-  { names, writtenBefore, isIdle, lock, moveDay, at }: RemovalWork & { at: string },
+  { names, writtenBefore, isInUse, lock, moveDay, at }: FileRemoval,
 ): Promise<Removal> {
   const hashes = new Set<StoredName>()
   const errors = new Map<StoredName, unknown>()
@@ -31,14 +33,14 @@ export async function removeFiles(
     }
   }
   for (const some of splitBatches(await filterOlder(blobs, names, writtenBefore), FILES_AT_ONCE)) {
-    if (isIdle) {
-      for (const name of await selectFreeNames(db, some)) await take(name)
-      continue
-    }
     const work = async (trx: WriteDb) => {
-      await takeFreeFiles(trx, some, at, take)
-      const names = some.filter((name) => !errors.has(name))
-      await deleteRemoved(trx, names)
+      const names = some.filter((name) => !isInUse(name))
+      if (names.length === 0) return
+      await takeFreeFiles(trx, names, at, take)
+      await deleteRemoved(
+        trx,
+        names.filter((name) => !errors.has(name)),
+      )
     }
     await atomically(db, work, lock)
   }

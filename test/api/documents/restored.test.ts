@@ -9,7 +9,7 @@ import { blobPath } from '../../../src/store/blobs/commit.ts'
 import { startTestApp, type TestApp, temporaryDirectory } from '../../support/app.ts'
 import { blobHashes, openTestBlobs } from '../../support/company.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read } from '../../support/directory.ts'
-import { runCommand } from '../../support/terminal.ts'
+import { runCommand, until } from '../../support/terminal.ts'
 
 type Row = { id: number; name: string; content?: string }
 
@@ -145,7 +145,9 @@ test('a lost blob is a 410 and marked in its row; an upload of the same bytes re
   assert.equal((await read(here.app, `/api/v1/documents/${kept}/content`)).status, 200)
   const errors = here.app.logLines.filter((line) => line.includes('"level":"error"'))
   assert.deepEqual(errors, [])
-  assert.ok(here.app.logLines.some((line) => /contents of documents are lost.*"contents":2/.test(line)))
+  await until(() =>
+    here.app.logLines.some((line) => /contents of documents are lost.*"contents":2/.test(line)),
+  )
 
   const refused = { ...batch(pdf('missing')), agent_id: 2 } // an agent that is not active
   assert.equal((await post(here.app, CREATE, refused)).status, 404)
@@ -202,6 +204,8 @@ test('a lost blob that an administrator puts back is found at the next start', a
     writeFileSync(path, 'found')
   }
   here.app = await startTestApp(t, { dataDir: here.dataDir })
+  const isFound = async () => (await read(here.app, '/api/v1/documents/1/content')).status === 200
+  await until(isFound)
   assert.equal(await (await read(here.app, '/api/v1/documents/1/content')).text(), 'found')
   assert.equal((await read(here.app, '/api/v1/documents/2/content')).status, 410)
   assert.ok(existsSync(wrong) && readFileSync(wrong, 'utf8') === 'found', 'nothing of it is removed')

@@ -22,9 +22,10 @@ after(() => engine?.close())
 testBlobs('a shared folder', async (t) => {
   const { db } = await openEmptyEngine()
   const dir = temporaryDirectory(t)
-  const blobs = await openBlobFolder(dir, undefined, { storeId: { verify: async () => {} } })
+  const reopen = () => openBlobFolder(dir, undefined, { storeId: { verify: async () => {} } })
   return {
-    blobs,
+    blobs: await reopen(),
+    reopen,
     db,
     async damage(sha256) {
       const file = await open(blobPath(dir, sha256), 'r+')

@@ -74,7 +74,7 @@ async function repairData(dataDir: string): Promise<RepairResult> {
   const db = openDatabase(dataDir, { mustExist: true })
   try {
     const blobs = await openBlobFolder(join(dataDir, 'blobs'))
-    const gc = { db, clock: () => new Date(), blobs, keepRemovedDays: 0, isIdle: true }
+    const gc = { db, clock: () => new Date(), blobs, keepRemovedDays: 0, isAlone: true }
     const {
       removed,
       moved = 0,

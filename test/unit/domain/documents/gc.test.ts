@@ -5,9 +5,10 @@ import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { collectGarbage, type GcResult } from '../../../../src/domain/documents/gc.ts'
+import { collectGarbage, type GcResult, logGarbage } from '../../../../src/domain/documents/gc.ts'
 import { openServedBlobs } from '../../../../src/domain/documents/served-blobs.ts'
 import { createLog } from '../../../../src/runtime/log.ts'
+import { createMemoryBudget } from '../../../../src/runtime/memory-budget.ts'
 import { splitBatches } from '../../../../src/store/batches.ts'
 import type { Blobs } from '../../../../src/store/blobs/blobs.ts'
 import { blobPath } from '../../../../src/store/blobs/commit.ts'
@@ -40,7 +41,7 @@ function leave(dir: string, text: string): void {
 }
 
 function collect(db: WriteDb, blobs: Blobs, now = NOW): Promise<GcResult> {
-  const gc = { db, clock: () => new Date(now), blobs, keepRemovedDays: 8, isIdle: true }
+  const gc = { db, clock: () => new Date(now), blobs, keepRemovedDays: 8, isAlone: true }
   return collectGarbage(gc, undefined, new AbortController().signal)
 }
 
@@ -99,6 +100,32 @@ test('gc deletes what it moved after 7 days, but what a row names by then it mov
   assert.deepEqual((await blobHashes(blobs)).sort(), [digest('one'), digest('two')].sort())
 })
 
+test('gc leaves what this process writes, also when the clock is years ahead', async (t) => {
+  const { dir, db, blobs } = await ground(t)
+  const batch = blobs.beginBatch(createMemoryBudget({ each: 2 ** 20, all: 2 ** 20 }).open())
+  const store = async (text: string) => {
+    const writer = batch.begin()
+    await writer.write(Buffer.from(text))
+    await writer.keep()
+  }
+  leave(dir, 'crashed')
+  leave(dir, 'crashed and sent again')
+  await store('crashed and sent again')
+  const left = join(dir, 'tmp', 'of-a-crash')
+  writeFileSync(left, 'half')
+  assert.deepEqual(await collect(db, blobs, '2036-03-24T12:00:00.000Z'), {
+    ...NOTHING,
+    moved: 1,
+    unfinished: 1,
+  })
+  assert.equal(existsSync(left), false)
+  await batch.commit() // fails if its file is gone
+  assert.deepEqual(await collect(db, blobs, '2036-03-24T12:00:00.000Z'), NOTHING)
+  assert.deepEqual(await blobHashes(blobs), [digest('crashed and sent again')])
+  await batch.discard()
+  assert.deepEqual(await collect(db, blobs), { ...NOTHING, moved: 1 })
+})
+
 test(
   'contents of a database that was put back are moved, and the later one finds them again',
   ofSqlite,
@@ -126,12 +153,11 @@ test(
         const logged: string[] = []
         const log = createLog({ level: 'info', format: 'text', write: (text) => logged.push(text) })
         const engine = { kind: 'sqlite', db, clock: () => new Date(NOW) } as const
-        using contents = await openServedBlobs({ dataDir, blobs: undefined }, engine, {
-          log,
-          collects: true,
-        })
+        using contents = await openServedBlobs({ dataDir, blobs: undefined }, engine, { log })
+        const { blobs } = contents
+        logGarbage(await collect(db, blobs), log, true)
         log.flush()
-        return { logged: logged.join(''), contents: (await Array.fromAsync(contents.blobs.list())).length }
+        return { logged: logged.join(''), contents: (await Array.fromAsync(blobs.list())).length }
       })
     const doctor = async () => (await runCommand(['doctor', '--data-dir', dataDir])).out
 

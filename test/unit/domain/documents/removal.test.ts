@@ -47,7 +47,7 @@ test('a crash after the rows leaves contents that the next start sweeps, never r
   await assert.rejects(removal, /crash/)
   assert.deepEqual([await loadDocuments(db), reportedIds], [[], [1, 2]])
   assert.equal((await blobHashes(blobs)).length, 2)
-  const gc = { db, clock: ANA.clock, blobs, keepRemovedDays: 8, isIdle: true }
+  const gc = { db, clock: ANA.clock, blobs, keepRemovedDays: 8, isAlone: true }
   const { removed } = await collectGarbage(gc, undefined, new AbortController().signal)
   assert.deepEqual([removed, await blobHashes(blobs)], [2, []])
 })
@@ -146,7 +146,7 @@ test('documents whose contents cannot be removed are deleted, and the garbage co
   assert.deepEqual(await purgeDocuments(db, folder, purge), { ...none, documents: 2, kept: 2 })
   assert.deepEqual([await loadDocuments(db), (await blobHashes(blobs)).length], [[], 3])
   isHeld = false
-  const gc = { db, clock: ANA.clock, blobs: folder, keepRemovedDays: 0, isIdle: true }
+  const gc = { db, clock: ANA.clock, blobs: folder, keepRemovedDays: 0, isAlone: true }
   const { removed } = await collectGarbage(gc, undefined, new AbortController().signal)
   assert.deepEqual([removed, await blobHashes(blobs)], [3, []])
 })

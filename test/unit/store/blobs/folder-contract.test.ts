@@ -12,6 +12,7 @@ testBlobs('a folder', async (t) => {
   return {
     blobs: await openBlobFolder(dir),
     db,
+    reopen: () => openBlobFolder(dir),
     async damage(sha256) {
       const bytes = await readFile(blobPath(dir, sha256))
       bytes.writeUInt8(bytes.readUInt8(5) ^ 1, 5)
