@@ -371,6 +371,7 @@ CREATE TABLE tokens (
   agent_id     INTEGER REFERENCES agents (id)      -- the only one whose documents it sees; NULL: any of its companies
 ) STRICT;
 CREATE UNIQUE INDEX tokens_active_name ON tokens (name) WHERE revoked_at IS NULL;
+CREATE INDEX tokens_by_name ON tokens (name);
 
 -- Secrets of keys and tokens from before a rotation. Each is valid for its row until ends_at, without a clean-up.
 -- Several rotations in a row leave several.

@@ -286,6 +286,11 @@ const CAUSES = {
   postgres: runCauses('strpos(message, chr(59))'),
 }
 
+// An upload adds the documents of all tokens of a name.
+const TOKEN_NAMES = `
+CREATE INDEX tokens_by_name ON tokens (name);
+`
+
 export const SHARED_MIGRATIONS: readonly Migration[] = [
   ...EARLIER_MIGRATIONS,
   { sql: INDICATORS },
@@ -295,8 +300,8 @@ export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: MAILBOXES },
   {
     sql: {
-      sqlite: DOUBTS + REPAIRS.sqlite + CAUSES.sqlite,
-      postgres: DOUBTS + REPAIRS.postgres + CAUSES.postgres,
+      sqlite: DOUBTS + REPAIRS.sqlite + CAUSES.sqlite + TOKEN_NAMES,
+      postgres: DOUBTS + REPAIRS.postgres + CAUSES.postgres + TOKEN_NAMES,
     },
   },
 ]

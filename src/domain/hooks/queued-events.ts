@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import { splitBatches } from '../../store/batches.ts'
 import { type IdRun, rangeIds } from '../../store/documents/idempotency.ts'
 import { endOldestMessages } from '../../store/hooks/deliveries.ts'
-import { addGivenUp, type HookRow, selectHooks } from '../../store/hooks/hooks.ts'
+import { addGivenUp, type HookRow, selectActiveHooks } from '../../store/hooks/hooks.ts'
 import { insertBatches } from '../../store/rows.ts'
 import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import { makeCode } from '../access/secrets.ts'
@@ -91,7 +91,7 @@ export async function queueEvent(trx: WriteDb, event: HookEvent, at: string, dat
 }
 
 async function subscribedHooks(db: ReadDb, event: HookEvent): Promise<HookRow[]> {
-  return (await selectHooks(db)).filter(({ off_at, events }) => off_at === null && events.includes(event))
+  return (await selectActiveHooks(db)).filter(({ events }) => events.includes(event))
 }
 
 async function queue(

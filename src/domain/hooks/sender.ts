@@ -2,7 +2,7 @@
 // Order is not guaranteed. An attempt is recorded when it ends; an unrecorded one is repeated.
 
 import { errorReason } from '../../runtime/errors.ts'
-import { type HookRow, selectHooks } from '../../store/hooks/hooks.ts'
+import { type HookRow, selectActiveHooks } from '../../store/hooks/hooks.ts'
 import { findNextDue, type MessageRow, selectDueMessages } from '../../store/hooks/messages.ts'
 import { LONGEST_DELAY_MS, markUnreadable, recordAttempt, type SenderDeps } from './attempts.ts'
 import { postMessage } from './post.ts'
@@ -83,7 +83,7 @@ export function createSender(deps: SenderDeps, ended: () => void): Sender {
       if (restEnd && now < restEnd && restEnd.getTime() - now.getTime() <= REST_MS) return
       restEnd = undefined
       await lock.check(db) // another node may have taken over while this one slept
-      const hooks = (await selectHooks(db)).filter(({ off_at }) => off_at === null)
+      const hooks = await selectActiveHooks(db)
       for (const hook of hooks) await fill(hook, now)
       const ids = hooks.map(({ id }) => id)
       const nextDue = await findNextDue(db, ids, now.toISOString())

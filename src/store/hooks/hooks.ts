@@ -16,6 +16,12 @@ export async function selectHooks(db: ReadDb): Promise<HookRow[]> {
   return (await db.selectFrom('hooks').selectAll().orderBy('id').execute()).map(withEvents)
 }
 
+/** The hooks that are on, by id. */
+export async function selectActiveHooks(db: ReadDb): Promise<HookRow[]> {
+  const query = db.selectFrom('hooks').selectAll().where('off_at', 'is', null).orderBy('id')
+  return (await query.execute()).map(withEvents)
+}
+
 export async function selectListedHooks(db: ReadDb): Promise<ListedHook[]> {
   const waiting = await countMessages(db)
   return (await selectHooks(db)).map(({ secret: _, former_secret: __, ...hook }) => ({
