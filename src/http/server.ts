@@ -14,7 +14,7 @@ import { mountApis, selectApi, urlKeyMatcher } from './endpoint/api.ts'
 import { drainBody } from './endpoint/body.ts'
 import { createCors } from './endpoint/cors.ts'
 import { type ErrorShape, errorAnswer } from './endpoint/error-shape.ts'
-import { credentialHint, nearestPath } from './endpoint/hints.ts'
+import { createPathSearch, credentialHint, type PathSearch } from './endpoint/hints.ts'
 import { type Fetch, mountLazy } from './endpoint/lazy-apis.ts'
 import { type PlacedKey, wrongKey } from './endpoint/url-key.ts'
 import { type ConnectionLimits, type Connections, limitConnections } from './listener/connections.ts'
@@ -59,7 +59,7 @@ type Frame = {
   /** Returns the error shape of a path. */
   selectErrorShape: (path: string) => ErrorShape
   /** Paths of the APIs, for the hint of a 404. */
-  paths: readonly string[]
+  nearestPath: PathSearch
   /** Returns true if the endpoint of a path accepts a key in the URL. */
   takesUrlKeys: (method: string, path: string) => boolean
 }
@@ -80,9 +80,9 @@ export async function startServer(
   const { apis, probes, late, shapes, readMetrics } = createApis(serverParts, options)
   const selectErrorShape = (path: string) => selectApi(apis, path).errors
   const metrics = metering?.createMetrics()
-  const paths = apis.flatMap(({ endpoints }) => endpoints.map(({ path }) => path))
+  const nearestPath = createPathSearch(apis.flatMap(({ endpoints }) => endpoints.map(({ path }) => path)))
   const frame: Frame = {
-    ...{ log, defects, keyring, nextId: requestIds(), options, metrics, selectErrorShape, paths },
+    ...{ log, defects, keyring, nextId: requestIds(), options, metrics, selectErrorShape, nearestPath },
     takesUrlKeys: urlKeyMatcher(apis),
     warnOfSilentProxy: createSilentProxyWarning(log, clock),
   }
@@ -171,7 +171,7 @@ function createH3(frame: Frame): H3 {
 function sendError(
   error: HTTPError,
   event: H3Event,
-  { log, defects, selectErrorShape, paths }: Frame,
+  { log, defects, selectErrorShape, nearestPath }: Frame,
 ): Response {
   let cause: unknown = error.unhandled ? error.cause : error
   if (HTTPError.isError(cause) && cause.status === 404) cause = new AppError('not-found', 'Not found')
@@ -179,7 +179,7 @@ function sendError(
   const page = cause instanceof AppError && cause.code === 'not-found' && notFoundPage(event)
   if (page) return send(event, { ...page, body: String(page.body) })
   const errors = selectErrorShape(event.url.pathname)
-  const { isDefect, ...reply } = errorAnswer(cause, errors, errorHint(cause, errors, event, paths))
+  const { isDefect, ...reply } = errorAnswer(cause, errors, errorHint(cause, errors, event, nearestPath))
   const { requestId, route } = event.context
   const about = { id: String(requestId), route: String(route ?? '-') }
   if (isDefect) {
@@ -204,7 +204,7 @@ function errorHint(
   cause: unknown,
   { challenge }: ErrorShape,
   { req, url, context }: H3Event,
-  paths: readonly string[],
+  nearestPath: PathSearch,
 ): string | undefined {
   if (!(cause instanceof AppError)) return undefined
   if (cause.code === 'unauthorized') {
@@ -213,7 +213,7 @@ function errorHint(
     return credentialHint(req.headers, challenge === 'Bearer' ? 'token' : 'key')
   }
   if (cause.code !== 'not-found' || context.route !== undefined) return undefined
-  const path = nearestPath(url.pathname, paths)
+  const path = nearestPath(url.pathname)
   return path === undefined || path === url.pathname ? undefined : `did you mean ${path}?`
 }
 

@@ -93,7 +93,10 @@ export class AppError extends Error {
       cause?: unknown
     } = {},
   ) {
+    const limit = Error.stackTraceLimit
+    if (code !== 'failed') Error.stackTraceLimit = 0 // its stack, which no one reads, would cost more than a request
     super(message, { cause: options.cause })
+    Error.stackTraceLimit = limit
     this.name = 'AppError'
     this.code = code
     this.reason = options.reason

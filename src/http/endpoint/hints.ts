@@ -7,29 +7,48 @@ const LONGEST_PATH = 100
 const MOST_EDITS = 3
 const API = '/api/v1/'
 
-/** Finds the nearest path in a list of paths such as `/api/v1/series/{id}`; undefined where none is near. */
-export function nearestPath(path: string, known: readonly string[]): string | undefined {
-  if (path.length > LONGEST_PATH || /[^\w/.-]/.test(path)) return undefined
-  const segments = pathSegments(path)
-  let best: string | undefined
-  let least = MOST_EDITS + 1
-  for (const one of known) {
-    const own = pathSegments(one)
-    if (own.length !== segments.length || own.length === 0) continue
-    let edits = 0
-    let literals = 0 // letters of the path without its parameters
-    const words = own.map((word, at) => {
-      const segment = segments[at] ?? ''
-      if (word.startsWith('{')) return segment
-      edits += editDistance(segment, word)
-      literals += word.length
-      return word
-    })
-    if (edits >= least || edits >= literals / 2) continue
-    least = edits
-    best = `${one.startsWith(API) ? API : '/'}${words.join('/')}`
+type KnownPath = { words: string[]; prefix: string; letters: number }
+
+/** Finds the nearest of known paths; undefined where none is near. */
+export type PathSearch = (path: string) => string | undefined
+
+/** @param known paths such as `/api/v1/series/{id}` */
+export function createPathSearch(known: readonly string[]): PathSearch {
+  const bySize = Map.groupBy(known.map(readPath), ({ words }) => words.length)
+  bySize.delete(0)
+  return (path) => {
+    if (path.length > LONGEST_PATH || /[^\w/.-]/.test(path)) return undefined
+    const segments = pathSegments(path)
+    let best: KnownPath | undefined
+    let least = MOST_EDITS + 1
+    for (const one of bySize.get(segments.length) ?? []) {
+      const most = Math.min(least, one.letters / 2)
+      const edits = countEdits(segments, one.words, most)
+      if (edits >= most) continue
+      least = edits
+      best = one
+    }
+    return best && best.prefix + best.words.map((word, at) => (isOpen(word) ? segments[at] : word)).join('/')
   }
-  return best
+}
+
+/** `letters`: their number without the parameters. */
+function readPath(path: string): KnownPath {
+  const words = pathSegments(path)
+  const letters = words.reduce((sum, word) => sum + (isOpen(word) ? 0 : word.length), 0)
+  return { words, letters, prefix: path.startsWith(API) ? API : '/' }
+}
+
+function isOpen(word: string): boolean {
+  return word.startsWith('{')
+}
+
+/** Counts the edits, or only the least possible number where that is `most` or more. */
+function countEdits(segments: readonly string[], words: readonly string[], most: number): number {
+  const sum = (count: (segment: string, word: string) => number) =>
+    words.reduce((edits, word, at) => edits + (isOpen(word) ? 0 : count(segments[at] ?? '', word)), 0)
+  const least = sum((segment, word) => Math.abs(segment.length - word.length))
+  return least >= most ? least : sum(editDistance)
 }
 
 /** Words of a path without the prefix of the API and empty ones. */

@@ -206,7 +206,7 @@ async function selectArrivals(db: ReadDb, ids: readonly number[]): Promise<Map<n
   return new Map(rows.map(({ id, created_at }) => [id, created_at]))
 }
 
-/** `hasResult`: of an earlier outcome. `hasHooks`: a hook of its company is on. */
+/** `hasResult`: of an earlier outcome. `hasHooks`: any hook is on. */
 export type LockedClaim = ClaimRow & { hasResult: boolean; hasHooks: boolean }
 
 /** Locks a document and returns its claim. Waits for other transactions that change it. */
@@ -219,20 +219,7 @@ export async function lockClaim(trx: WriteDb, id: number): Promise<LockedClaim |
       of
         .exists(of.selectFrom('document_results').select('size').whereRef('document_id', '=', 'documents.id'))
         .as('hasResult'),
-      of
-        .exists(
-          of
-            .selectFrom('hooks')
-            .select('hooks.id')
-            .where('off_at', 'is', null)
-            .where(({ or, eb, ref }) =>
-              or([
-                eb('hooks.company_id', 'is', null),
-                eb('hooks.company_id', '=', ref('documents.company_id')),
-              ]),
-            ),
-        )
-        .as('hasHooks'),
+      of.exists(of.selectFrom('hooks').select('hooks.id').where('off_at', 'is', null)).as('hasHooks'),
     ])
   const row = await engineSql(trx).lockRows(query, 'update', ['documents']).executeTakeFirst()
   return row && { ...row, hasResult: Boolean(row.hasResult), hasHooks: Boolean(row.hasHooks) }

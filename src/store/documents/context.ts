@@ -15,7 +15,7 @@ export type UploadContext = {
   token: (Usage & { name: string }) | undefined
   /** True when any blob is known to be lost. */
   hasLost: boolean
-  /** True when a hook of the company is on. */
+  /** True when any hook is on. */
   hasHooks: boolean
 }
 
@@ -68,17 +68,7 @@ function buildQuery(db: ReadDb, { companyId, tokenId, agentId, ownerId }: Partie
         .whereRef('namesake.name', '=', 'token.name')
         .as('tokenUsed'),
       of.exists(of.selectFrom('lost_contents').select('lost_contents.sha256')).as('hasLost'),
-      of
-        .exists(
-          of
-            .selectFrom('hooks')
-            .select('hooks.id')
-            .where('off_at', 'is', null)
-            .where(({ or, eb, ref }) =>
-              or([eb('hooks.company_id', 'is', null), eb('hooks.company_id', '=', ref('companies.id'))]),
-            ),
-        )
-        .as('hasHooks'),
+      of.exists(of.selectFrom('hooks').select('hooks.id').where('off_at', 'is', null)).as('hasHooks'),
     ])
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { credentialHint, nearestPath } from '../../../../src/http/endpoint/hints.ts'
+import { createPathSearch, credentialHint } from '../../../../src/http/endpoint/hints.ts'
 
 const PATHS = [
   '/api/v1/rates/latest',
@@ -11,6 +11,7 @@ const PATHS = [
   '/healthz',
   '/',
 ]
+const nearestPath = createPathSearch(PATHS)
 
 for (const [path, nearest] of [
   ['/rate/latest', '/api/v1/rates/latest'],
@@ -27,8 +28,8 @@ for (const [path, nearest] of [
   ['/api/v1/rates/%41', undefined],
   [`/${'a'.repeat(200)}`, undefined],
 ] as const) {
-  test(`nearestPath of ${path.slice(0, 40)} is ${nearest}`, () =>
-    assert.equal(nearestPath(path, PATHS), nearest))
+  test(`the nearest path of ${path.slice(0, 40)} is ${nearest}`, () =>
+    assert.equal(nearestPath(path), nearest))
 }
 
 for (const [headers, needed, hint] of [
