@@ -1,5 +1,6 @@
 // Hooks: addresses that are notified of events. Their secrets are stored encrypted (domain/hooks/seal.ts).
 
+import { prepared } from '../prepared.ts'
 import { hasRow } from '../rows.ts'
 import type { ReadDb, Row, WriteDb } from '../tables.ts'
 import { countMessages } from './messages.ts'
@@ -16,10 +17,13 @@ export async function selectHooks(db: ReadDb): Promise<HookRow[]> {
   return (await db.selectFrom('hooks').selectAll().orderBy('id').execute()).map(withEvents)
 }
 
+const selectActive = prepared([], (db: ReadDb) =>
+  db.selectFrom('hooks').selectAll().where('off_at', 'is', null).orderBy('id'),
+)
+
 /** The hooks that are on, by id. */
 export async function selectActiveHooks(db: ReadDb): Promise<HookRow[]> {
-  const query = db.selectFrom('hooks').selectAll().where('off_at', 'is', null).orderBy('id')
-  return (await query.execute()).map(withEvents)
+  return (await selectActive(db, {})).map(withEvents)
 }
 
 export async function selectListedHooks(db: ReadDb): Promise<ListedHook[]> {
