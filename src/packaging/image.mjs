@@ -9,6 +9,7 @@ import { debianLibraries } from './debian-libraries.mjs'
 import { gzip } from './gzip.mjs'
 import { MACHINES } from './machines.mjs'
 import { tar } from './tar.mjs'
+import { MALLOC } from './unit.mjs'
 
 const ROOT = join(import.meta.dirname, '../..')
 const OCI = 'application/vnd.oci.image'
@@ -112,8 +113,7 @@ function containerConfig(labels) {
   return {
     User: `${USER}:${USER}`,
     ExposedPorts: { '8080/tcp': {} },
-    // MALLOC_ARENA_MAX: as in the unit
-    Env: ['PATH=/usr/bin', 'CAMBISTA_HOST=0.0.0.0', `CAMBISTA_DATA_DIR=${DATA_DIR}`, 'MALLOC_ARENA_MAX=2'],
+    Env: ['PATH=/usr/bin', 'CAMBISTA_HOST=0.0.0.0', `CAMBISTA_DATA_DIR=${DATA_DIR}`, ...MALLOC],
     Entrypoint: ['/usr/bin/cambista'],
     Cmd: ['serve'],
     Volumes: { [`/${VOLUME}`]: {} },

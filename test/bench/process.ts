@@ -14,8 +14,10 @@ import type { LoadOrder, LoadResult } from './load.ts'
 /** The built executable, as it is distributed. */
 export const PROGRAM = join(import.meta.dirname, '../../dist/cambista')
 
+const UNIT: string = new URL('../../src/packaging/unit.mjs', import.meta.url).href
+const { MALLOC }: { MALLOC: string[] } = await import(UNIT)
 // Without the developer's own settings: NODE_OPTIONS and the like change the cost of a runtime.
-const ENV = { PATH: process.env.PATH }
+const ENV = { PATH: process.env.PATH, ...Object.fromEntries(MALLOC.map((setting) => setting.split('='))) }
 const PATIENCE_MS = 60_000
 
 export type Running = {

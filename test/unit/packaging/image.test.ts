@@ -106,6 +106,8 @@ test('a container runs `serve` as user 65532 on all addresses, with a volume and
         'CAMBISTA_HOST=0.0.0.0',
         'CAMBISTA_DATA_DIR=/data/cambista',
         'MALLOC_ARENA_MAX=2',
+        'MALLOC_MMAP_THRESHOLD_=32768',
+        'MALLOC_TRIM_THRESHOLD_=65536',
       ],
       Entrypoint: ['/usr/bin/cambista'],
       Cmd: ['serve'],

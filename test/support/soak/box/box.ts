@@ -39,6 +39,9 @@ export type Box = {
 
 const SOURCES = [process.execPath, join(import.meta.dirname, 'cambista.ts')] as const
 const UNIT = join(import.meta.dirname, '../../../../src/cli/service/cambista.service')
+const SETTINGS: string = new URL('../../../../src/packaging/unit.mjs', import.meta.url).href
+const { MALLOC }: { MALLOC: string[] } = await import(SETTINGS)
+const ALLOCATOR: Record<string, string> = Object.fromEntries(MALLOC.map((setting) => setting.split('=')))
 const START_MS = 120_000
 const MiB = 2 ** 20
 
@@ -52,7 +55,7 @@ export function readMemoryHigh(): number {
 export function openBox(t: TestContext, env: Record<string, string>): Box {
   const home = temporaryDirectory(t)
   const dataDir = join(home, 'data')
-  const all = { CAMBISTA_DATA_DIR: dataDir, HOME: home, MALLOC_ARENA_MAX: '2', ...env }
+  const all = { CAMBISTA_DATA_DIR: dataDir, HOME: home, ...ALLOCATOR, ...env }
   const program = (...words: string[]) => startProgram(t, words, all, LONG ? PROGRAM : SOURCES)
   return {
     ...{ home, dataDir, program },
