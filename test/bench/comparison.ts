@@ -1,8 +1,8 @@
 // Compares another build with ours, usually the one before a change: npm run bench -- against PATH. Each answers the
 // same requests in turn, over a copy of one data directory. The figure of a request is the processor time of the server.
-// Busy neighbours change it by half within a second. So requests come in short slices, in turn. Two processes of the
-// same build differ by a tenth, from start to end (0.90, 0.83 to 1.00, for conversions). So each of the nine rounds
-// starts both builds again.
+// Busy neighbours change it by half within a second, and only upwards. So requests come in short slices, in turn, and
+// the least slice counts. Two processes of the same build differ by a tenth, from start to end. So each of the eight
+// rounds starts both builds again. Figures of memory are medians.
 
 import { copyFileSync, cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { type LoadOrder, runLoad } from './load.ts'
 import { PROGRAM, type Running, runToEnd, startProgram } from './process.ts'
 import { type Bank, syncHistory } from './sync.ts'
 
-const ROUNDS = 9
+const ROUNDS = 8
 const SLICES = 8 // slices of a build in a round
 const WARM_UP_SLICES = 4
 const SLICE_REQUESTS = 400
@@ -61,7 +61,7 @@ const UPLOADS: Record<string, Upload> = {
 type Build = { name: string; dataDir: string; program: string }
 type Server = { build: Build; server: Running }
 type Measured = { processor: number[]; wall: number[] }
-/** Notes a figure of a build: for a request, or a size. */
+/** Notes a figure of a round: for a request, or a size. */
 type Note = (row: string, build: Build, processor: number, wall?: number) => void
 /** A row, and its work; returns the number of requests. */
 type Work = [row: string, run: (server: Running) => Promise<number>]
@@ -149,19 +149,18 @@ async function measureRequests(
 }
 
 async function measureRow(servers: readonly Server[], [row, run]: Work, note: Note): Promise<void> {
-  const sums = servers.map((one) => ({ ...one, processor: 0, wall: 0, requests: 0 }))
+  const least = servers.map((one) => ({ ...one, processor: Number.POSITIVE_INFINITY, wall: 0, requests: 0 }))
   for (let slice = -WARM_UP_SLICES; slice < SLICES; slice++) {
-    for (const sum of inTurn(sums, slice)) {
-      const [processor, started] = [sum.server.processorMs(), performance.now()]
-      const requests = await run(sum.server)
+    for (const one of inTurn(least, slice)) {
+      const [processor, started] = [one.server.processorMs(), performance.now()]
+      const requests = await run(one.server)
       if (slice < 0) continue
-      sum.requests += requests
-      sum.wall += performance.now() - started
-      sum.processor += sum.server.processorMs() - processor
+      one.requests += requests
+      one.wall += performance.now() - started
+      one.processor = Math.min(one.processor, (one.server.processorMs() - processor) / requests)
     }
   }
-  for (const { build, processor, wall, requests } of sums)
-    note(row, build, processor / requests, wall / requests)
+  for (const { build, processor, wall, requests } of least) note(row, build, processor, wall / requests)
 }
 
 /** The builds in another order in each second round. */
@@ -176,8 +175,9 @@ function formatRow(row: string, before: Measured, after: Measured): string {
   const format = (value: number | undefined) => (value ?? Number.NaN).toFixed(2)
   const interval = `${format(inOrder[0])} to ${format(inOrder.at(-1))}`
   const verdict = (inOrder.at(-1) ?? 0) < LEAST ? 'MISSED' : ''
-  const [theirs, ours] = [median(before.processor).toFixed(3), median(after.processor).toFixed(3)]
-  return `| ${row} | ${theirs} | ${ours} | ${format(median(ratios))} | ${interval} | ${format(wall)} | ${verdict} |`
+  const summary = row.includes('MB') ? median : (values: number[]) => Math.min(...values)
+  const [theirs, ours] = [summary(before.processor), summary(after.processor)]
+  return `| ${row} | ${theirs.toFixed(3)} | ${ours.toFixed(3)} | ${format(theirs / ours)} | ${interval} | ${format(wall)} | ${verdict} |`
 }
 
 /** Fills a data directory by the commands of the other build, since ours reads what that one wrote. */
