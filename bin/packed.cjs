@@ -1,9 +1,11 @@
-// The launcher of the executable. Its assets contain the program in chunks that src/bundle.mjs makes. Each start reads the
-// first chunk; the others are read on first use.
+// The launcher of the executable. Its assets contain the program in chunks that src/bundle.mjs makes, each as a function.
+// Each start reads the first chunk, with its code cache; the others are read on first use.
 
 const { isBuiltin } = require('node:module')
-const { getAsset } = require('node:sea')
-const { compileFunction } = require('node:vm')
+const { getAsset, getRawAsset } = require('node:sea')
+const { Script } = require('node:vm')
+
+const FIRST = './cambista.js'
 
 const loaded = new Map()
 
@@ -18,9 +20,10 @@ function loadChunk(name) {
   loaded.set(name, module) // before it runs: two chunks may need each other
   try {
     const asset = name.replace('./', 'code/')
-    const parameters = ['exports', 'require', 'module']
-    const run = compileFunction(getAsset(asset, 'utf8'), parameters, { filename: asset })
-    run(module.exports, requireChunk, module)
+    const cachedData = name === FIRST ? Buffer.from(getRawAsset('code-cache')) : undefined
+    const script = new Script(getAsset(asset, 'utf8'), { filename: asset, cachedData })
+    if (cachedData) globalThis[Symbol.for('cambista.isCodeCached')] = !script.cachedDataRejected
+    script.runInThisContext()(module.exports, requireChunk, module)
   } catch (error) {
     loaded.delete(name) // a later call may retry
     throw error
@@ -28,5 +31,5 @@ function loadChunk(name) {
   return module
 }
 
-const { exports: shared } = loadChunk('./cambista.js')
+const { exports: shared } = loadChunk(FIRST)
 for (const name of Object.keys(shared)) loaded.set(name, { exports: shared[name] })

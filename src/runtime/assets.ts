@@ -36,6 +36,11 @@ export function readBuild(): Build | undefined {
   return isSea() ? JSON.parse(readAsset(BUILD)) : undefined
 }
 
+/** Returns whether V8 used the code cache of the executable (bin/packed.cjs). */
+export function isCodeCached(): boolean {
+  return Reflect.get(globalThis, Symbol.for('cambista.isCodeCached')) === true
+}
+
 /** Returns the bytes of a file of the executable; undefined in a checkout. */
 export function packedAsset(name: string): Uint8Array | undefined {
   return isSea() ? new Uint8Array(getRawAsset(name)) : undefined

@@ -11,7 +11,7 @@ test('--version prints version, commit, date and schema', async (t) => {
   const { code, out, err } = await run(t, ['--version', '--json'])
   assert.deepEqual([code, err], [0, ''])
   const { commit, date, ...others } = JSON.parse(out)
-  assert.deepEqual(others, { version, schema: SCHEMA_VERSION, packed: true })
+  assert.deepEqual(others, { version, schema: SCHEMA_VERSION, packed: true, code_cache: true })
   assert.match(commit, /^[0-9a-f]{40}(-dirty)?$/)
   assert.equal(new Date(date).toISOString(), date)
   const line = `cambista ${version}, commit ${commit} of ${date.slice(0, 10)}, schema ${SCHEMA_VERSION}\n`
