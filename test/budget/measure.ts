@@ -18,7 +18,7 @@ const WARM_UP = { calls: 100, work: 5 }
 
 /** Measures each kind; the least of three slices, for each request. */
 export async function measureKinds(mode: Mode): Promise<Map<string, Counts>> {
-  // One thread: when V8's other threads are late, more of the code runs without its optimizations, and allocates more.
+  // When V8's other threads are late, more code runs without its optimizations, and allocates more.
   const execArgv = ['--single-threaded']
   const child = fork(join(import.meta.dirname, 'server.ts'), [mode], { execArgv })
   try {

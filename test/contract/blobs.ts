@@ -25,7 +25,7 @@ export type OpenedBlobs = {
   cut(sha256: string): Promise<void>
   /** Remains of unfinished uploads. */
   unfinished(): Promise<string[]>
-  /** Opens the folder as another process; a bucket cannot tell processes apart. */
+  /** Opens the folder as another process; a bucket has no list of running uploads. */
   reopen?(): Promise<Blobs>
 }
 

@@ -12,7 +12,7 @@ test('each provider has an id and a code of its own', () => {
   }
 })
 
-test('a provider keeps the id that databases have', () => {
+test('the id of a provider is that of 1.0.0', () => {
   const ids = Object.fromEntries(PROVIDERS.map(({ code, id }) => [code, id]))
   for (const [code, id] of Object.entries(STORED)) assert.equal(ids[code], id, code)
 })

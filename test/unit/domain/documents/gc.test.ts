@@ -111,14 +111,14 @@ test('gc leaves what this process writes, also when the clock is years ahead', a
   leave(dir, 'crashed')
   leave(dir, 'crashed and sent again')
   await store('crashed and sent again')
-  const left = join(dir, 'tmp', 'of-a-crash')
-  writeFileSync(left, 'half')
+  const half = join(dir, 'tmp', 'of-a-crash')
+  writeFileSync(half, 'half')
   assert.deepEqual(await collect(db, blobs, '2036-03-24T12:00:00.000Z'), {
     ...NOTHING,
     moved: 1,
     unfinished: 1,
   })
-  assert.equal(existsSync(left), false)
+  assert.equal(existsSync(half), false)
   await batch.commit() // fails if its file is gone
   assert.deepEqual(await collect(db, blobs, '2036-03-24T12:00:00.000Z'), NOTHING)
   assert.deepEqual(await blobHashes(blobs), [digest('crashed and sent again')])

@@ -80,7 +80,7 @@ test('statements of rates and documents have the plans of bare parameters', asyn
   database.close()
 })
 
-/** Tables that do not grow: `meta` has one row, hooks are 50 at most, and `exists` stops at the first lost blob. */
+/** Small tables: `meta` has one row, and hooks are 50 at most. `exists` reads a single lost blob. */
 const SCANNED = /^SCAN (meta|hooks|lost_contents|CONSTANT ROW)/
 
 test('an upload reads no table whole that grows', async (t) => {
@@ -89,8 +89,8 @@ test('an upload reads no table whole that grows', async (t) => {
   const statements = new Map<string, readonly unknown[]>()
   t.after(watchStatements((text, values) => statements.set(text, values)))
   const documents = [{ name: 'a.txt', mimetype: 'text/plain', base64: 'YQ==' }]
-  const sent = await post(app, CREATE, { company_id: 1, agent_id: 1, owner_id: 1, documents })
-  assert.equal(sent.status, 200)
+  const response = await post(app, CREATE, { company_id: 1, agent_id: 1, owner_id: 1, documents })
+  assert.equal(response.status, 200)
   const database = new Database(join(app.dataDir, 'cambista.db'))
   const steps = [...statements].flatMap(([text, values]) =>
     /^\s*(select|insert|update|delete|with)\b/i.test(text)
