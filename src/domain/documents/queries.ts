@@ -8,7 +8,7 @@ import { selectPartyNames } from '../../store/directory/parties.ts'
 import { selectLeaseEnds } from '../../store/documents/claims.ts'
 import { findNewestId } from '../../store/documents/context.ts'
 import { type DocumentRow, findDocument, selectDocuments } from '../../store/documents/documents.ts'
-import type { DocumentFilter } from '../../store/documents/filter.ts'
+import { type DocumentFilter, searchedFacts } from '../../store/documents/filter.ts'
 import type { LeaseSql } from '../../store/engine.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { type Access, accessFilter, checkCompanyAccess } from './access.ts'
@@ -25,11 +25,11 @@ export async function listDocuments(
   access: Access,
   request: DocumentsRequest,
 ): Promise<DocumentsPage> {
-  const { page, states, words, periodStart, periodEnd, invoice } = request
+  const { page, states } = request
   const filter = accessFilter(access, request)
   const [state, ...others] = states ?? []
-  const facts = [words, periodStart, periodEnd, invoice]
-  const isSearch = facts.some((one) => one !== undefined) || others.length > 0
+  const facts = searchedFacts(request)
+  const isSearch = Object.values(facts).some((one) => one !== undefined) || others.length > 0
   // No index has the documents of a company and a state by id.
   const isMerged = state !== undefined && filter.companyId !== undefined && filter.agentId === undefined
   if (isSearch || isMerged) return searchDocuments(db, { ...request, ...filter })

@@ -5,6 +5,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { selectAgents } from '../../store/directory/agents.ts'
 import { type DocumentRow, selectDocumentsById } from '../../store/documents/documents.ts'
+import { searchedFacts } from '../../store/documents/filter.ts'
 import {
   findIssuedIds,
   type IdLimits,
@@ -54,12 +55,11 @@ export async function searchDocuments(
 type Matches = { ids: number[]; isWhole: boolean; edge: number | undefined }
 
 async function findMatches(db: ReadDb, request: DocumentsRequest, scanLimit: number): Promise<Matches> {
-  const { page, words, periodStart, periodEnd, invoice } = request
+  const { page, invoice } = request
   const { order } = page
   const isDescending = order === 'desc'
-  const period = { periodStart, periodEnd }
   const range = overlap(
-    await findArrivalIds(db, period, scanLimit),
+    await findArrivalIds(db, request, scanLimit),
     invoice && (await findIssuedIds(db, request.companyId, invoice, scanLimit)),
   )
   if (range === 'none') return { ids: [], isWhole: true, edge: undefined }
@@ -72,7 +72,7 @@ async function findMatches(db: ReadDb, request: DocumentsRequest, scanLimit: num
   let scanCount = 0
   for (let limit = FIRST_ROWS; scanCount < scanLimit; limit = Math.min(limit * 2, MOST_ROWS)) {
     const rows = Math.min(limit, scanLimit - scanCount)
-    const filter = { words, ...period, invoice, order, beyond: edge, limit: rows }
+    const filter = { ...searchedFacts(request), order, beyond: edge, limit: rows }
     const results = await snapshot(db, (trx) => searchSources(trx, request, filter))
     // Rows beyond the nearest edge of a source are scanned again: those of the other sources come before them.
     const edges = results.flatMap(({ last }) => last ?? [])

@@ -65,5 +65,5 @@ export function parseFilter(query: FilterQuery): DocumentFilter {
     periodStart: from && new Date(endOfDay(addDays(from, -1))).toISOString(),
     periodEnd: to && new Date(endOfDay(to)).toISOString(),
     invoice: parseInvoiceFilter(query),
-  }
+  } satisfies Record<keyof DocumentFilter, unknown>
 }
