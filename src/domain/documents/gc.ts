@@ -79,7 +79,7 @@ export async function collectGarbage(
   // A copy of the database beside the original: all blobs are the original's.
   if (isCopyId(await findStoreId(db))) return { removed: 0, kept: 0, unnamed: 0, unfinished: 0 }
   const run: GcRun = {
-    ...{ now, lock, writtenBefore: cutoff },
+    ...{ now, lock, writtenBefore: cutoff, isSweep: true },
     isStopped: () => signal.aborted || lock?.lost.aborted === true,
     result: { removed: 0, kept: 0, unnamed: 0, unfinished: await blobs.removeUnfinished(cutoff) },
   }
@@ -95,7 +95,7 @@ export async function collectGarbage(
   return run.result
 }
 
-type GcRun = Pick<RemovalWork, 'lock' | 'writtenBefore'> & {
+type GcRun = Pick<RemovalWork, 'lock' | 'writtenBefore' | 'isSweep'> & {
   now: Date
   isStopped: () => boolean
   result: GcResult

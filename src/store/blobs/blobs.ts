@@ -30,7 +30,7 @@ export type Blobs = BlobReader & {
   inspect(name: StoredName): Promise<BlobInfo | undefined>
   /** Removes a blob that no row and no running upload needs. Returns whether it existed. */
   remove(name: StoredName): Promise<boolean>
-  /** Removes the names that belong to no blob and to no running upload, and the records of their removal. */
+  /** Removes the names that belong to no blob, and the records of their removal. */
   removeFree(db: WriteDb, work: RemovalWork): Promise<Removal>
   /** Removes what uploads left that do not run, of any age or from before an instant; returns their number. */
   removeUnfinished(before?: Date): Promise<number>
@@ -59,6 +59,8 @@ export type RemovalWork = {
    * Later files stay, because an upload of another node may be about to reference them. Undefined: there is none.
    */
   writtenBefore?: Date | undefined
+  /** True: names of this process's running uploads stay. Otherwise these uploads notice the removal, and fail. */
+  isSweep?: boolean
   /** Lock of the garbage collection. */
   lock?: Lock | undefined
   /** Day of a move into `removed/`; undefined: files are deleted. */

@@ -20,7 +20,7 @@ const FILES_AT_ONCE = 100 // in one transaction
 export async function removeFiles(
   db: WriteDb,
   blobs: Pick<Blobs, 'findModifiedTime' | 'remove' | 'removedFolder'>,
-  { names, writtenBefore, isInUse, lock, moveDay, at }: FileRemoval,
+  { names, writtenBefore, isSweep, isInUse, lock, moveDay, at }: FileRemoval,
 ): Promise<Removal> {
   const hashes = new Set<StoredName>()
   const errors = new Map<StoredName, unknown>()
@@ -34,7 +34,7 @@ export async function removeFiles(
   }
   for (const some of splitBatches(await filterOlder(blobs, names, writtenBefore), FILES_AT_ONCE)) {
     const work = async (trx: WriteDb) => {
-      const names = some.filter((name) => !isInUse(name))
+      const names = isSweep ? some.filter((name) => !isInUse(name)) : some
       if (names.length === 0) return
       await takeFreeFiles(trx, names, at, take)
       await deleteRemoved(

@@ -9,7 +9,6 @@ import type { MailView } from '../../../domain/mail/mail-view.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { createSemaphore } from '../../../runtime/semaphore.ts'
 import type { DocumentRow } from '../../../store/documents/documents.ts'
-import type { DocumentFilter } from '../../../store/documents/filter.ts'
 import { tokenAccess } from '../../access/auth.ts'
 import { Integer, withDescription } from '../../endpoint/answers/shapes.ts'
 import { nextCursor, PAGE_PARAMETERS, parsePage } from '../../endpoint/pages.ts'
@@ -96,7 +95,7 @@ export function listTool(queries: DocumentQueries): Tool {
         return summaryResult(await summarize(access, { companyId, agentId }))
       }
       const filter = { companyId, agentId, states: state && [state], words: q, invoice } satisfies Record<
-        Exclude<keyof DocumentFilter, 'periodStart' | 'periodEnd'>, // a tool has no period
+        Exclude<keyof DocumentsRequest, 'page' | 'periodStart' | 'periodEnd'>, // a tool has no period
         unknown
       >
       const request: DocumentsRequest = { ...filter, page: parsePage(query) }
