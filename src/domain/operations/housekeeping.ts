@@ -57,13 +57,13 @@ export function startHousekeeping(deps: Deps): Housekeeping {
   let lead = clockLead()
   const stop = new AbortController()
   let running = Promise.resolve()
-  const { keepsRemoved } = deps.blobStore.blobs
-  let isFirst = true
+  let isAlone = !deps.blobStore.blobs.keepsRemoved // until a run has removed what a crash left
   const run = (keepsOld: boolean) => {
-    const isAlone = isFirst && !keepsRemoved // removes what a crash left in a data directory
-    isFirst = false
     running = running
-      .then(() => tidyUp(deps, { keepsOld, isAlone }, stop.signal))
+      .then(async () => {
+        await tidyUp(deps, { keepsOld, isAlone }, stop.signal)
+        isAlone = false
+      })
       .catch((error: unknown) =>
         log.warn('housekeeping failed: tried again in an hour', { reason: errorReason(error) }),
       )
