@@ -252,7 +252,7 @@ async function openMemory({ config }: Start, { engine, database, log }: Store) {
 }
 
 /** Opens what accepts and hands out documents. */
-async function openDocuments(start: Start, { unguarded, engine, log, onBallast }: Store) {
+async function openDocuments(start: Start, { unguarded, engine, guard, log, onBallast }: Store) {
   const { config, overrides, onlyReads } = start
   const { db, reads, clock, takeLock } = engine
   const { ticks, leaseTimes, hookTryMs, blobFs } = overrides
@@ -265,7 +265,7 @@ async function openDocuments(start: Start, { unguarded, engine, log, onBallast }
   const onFailure = (error: unknown) => {
     if (hasBallast(config) && makeRoom(config.dataDir, error)) onBallast()
   }
-  const blobOptions = { log, fs: blobFs, onFailure }
+  const blobOptions = { log, fs: blobFs, restores: !guard, onFailure }
   const blobStore = start.parts.use(await openServedBlobs(config, unguarded, blobOptions))
   closeLater(start, await watchLineage(engine, blobStore))
   return {

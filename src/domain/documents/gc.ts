@@ -89,7 +89,10 @@ export async function collectGarbage(
     if (!isWhole) return run.result
     const losses = await settleLostBlobs(db, blobs)
     if (losses.restored + losses.lost > 0) run.result.losses = losses
-    await atomically(db, (trx) => updateListedAt(trx, now), lock)
+    const listing = atomically(db, (trx) => updateListedAt(trx, now), lock)
+    await listing.catch((error: unknown) => {
+      if (!isAlone) throw error // a full disk, which the removal may have helped
+    })
   }
   await removeDue(gc, run)
   return run.result
@@ -169,11 +172,23 @@ function addRefusals(result: GcResult, { errors }: Removal): void {
   if (errors.length > 0) result.because ??= errorReason(errors[0])
 }
 
+/** Moves blobs with a row back into a data directory. A start does so before it answers: a later database may be back. */
+export async function restoreMoved({
+  db,
+  blobs,
+  clock,
+}: Pick<GcDeps, 'db' | 'blobs' | 'clock'>): Promise<GcResult> {
+  const result: GcResult = { removed: 0, kept: 0, unnamed: 0, unfinished: 0 }
+  const gc = { db, blobs, keepsOld: true }
+  if (blobs.removedFolder) await settleRemovedFolder(gc, blobs.removedFolder, { now: clock(), result })
+  return result
+}
+
 /** Moves blobs with a row back, and deletes blobs that were moved more than KEEP_MOVED_DAYS ago. */
 async function settleRemovedFolder(
-  { db, blobs, keepsOld = false }: GcDeps,
+  { db, blobs, keepsOld = false }: Pick<GcDeps, 'db' | 'blobs' | 'keepsOld'>,
   folder: RemovedFolder,
-  { now, result }: GcRun,
+  { now, result }: Pick<GcRun, 'now' | 'result'>,
 ): Promise<void> {
   const oldest = isoDay(new Date(now.getTime() - KEEP_MOVED_DAYS * DAY_MS))
   let allNames: Set<string> | undefined

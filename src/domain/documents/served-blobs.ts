@@ -7,6 +7,7 @@ import type { BlobFs, FolderOptions } from '../../store/blobs/folder.ts'
 import { type BlobStore, openBlobStore } from '../../store/blobs/open-blobs.ts'
 import type { Engine } from '../../store/engine.ts'
 import type { StorageConfig } from '../../store/storage-config.ts'
+import { logGarbage, restoreMoved } from './gc.ts'
 
 // Rates need no blobs, so an unavailable store does not prevent the start of a node.
 const CHECK_MS = 10_000
@@ -14,17 +15,21 @@ const CHECK_MS = 10_000
 type ServedOptions = Pick<FolderOptions, 'onFailure'> & {
   log: Log
   fs?: BlobFs | undefined
+  /** Contents that a later database names again are moved back first. */
+  restores: boolean
 }
 
 /** Opens the blobs. @throws AppError `failed` for a bucket that must not be used */
 export async function openServedBlobs(
   place: Pick<StorageConfig, 'dataDir' | 'blobs'>,
   engine: Pick<Engine, 'kind' | 'db' | 'clock'>,
-  { log, fs, onFailure }: ServedOptions,
+  { log, fs, restores, onFailure }: ServedOptions,
 ): Promise<BlobStore> {
   const blobStore = await openBlobStore(place, engine, fs, onFailure)
   try {
-    if (blobStore.blobs.keepsRemoved) await check(blobStore, log)
+    const { blobs } = blobStore
+    if (blobs.keepsRemoved) await check(blobStore, log)
+    else if (restores) logGarbage(await restoreMoved({ ...engine, blobs }), log)
     return blobStore
   } catch (error) {
     blobStore[Symbol.dispose]()

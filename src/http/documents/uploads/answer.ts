@@ -21,9 +21,11 @@ export async function acceptedBody(
 ): Promise<string | Chunks> {
   const texts = encodeParts(batch, runs, deleted)
   if (batch.files.count() > DOCUMENTS_PER_PART) return encodeTexts(texts, release)
-  const body = [...texts].join('')
-  await release()
-  return body
+  try {
+    return [...texts].join('')
+  } finally {
+    await release()
+  }
 }
 
 /** The documents of a batch with their ids, in order. */

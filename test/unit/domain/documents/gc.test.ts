@@ -153,7 +153,10 @@ test(
         const logged: string[] = []
         const log = createLog({ level: 'info', format: 'text', write: (text) => logged.push(text) })
         const engine = { kind: 'sqlite', db, clock: () => new Date(NOW) } as const
-        using contents = await openServedBlobs({ dataDir, blobs: undefined }, engine, { log })
+        using contents = await openServedBlobs({ dataDir, blobs: undefined }, engine, {
+          log,
+          restores: true,
+        })
         const { blobs } = contents
         logGarbage(await collect(db, blobs), log, true)
         log.flush()

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import * as nodeFs from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -29,12 +29,12 @@ async function crash(t: TestContext) {
   return { dataDir, orphan, half }
 }
 
-/** Files whose folders are listed only when `gate` opens. */
+/** Files whose folders, but for `removed`, are listed only when `gate` opens. */
 function gatedFs(t: TestContext) {
   const gate = Promise.withResolvers<void>()
   t.after(() => gate.resolve())
   const readdir = async (path: string) => {
-    await gate.promise
+    if (!path.endsWith('removed')) await gate.promise
     return nodeFs.readdir(path)
   }
   return { gate, fs: { ...nodeFs, readdir } as unknown as BlobFs }
@@ -49,6 +49,20 @@ test('a start lists no folder of contents before it answers', ofSqlite, async (t
   gate.resolve()
   await until(() => app.logLines.some((line) => line.includes('swept what a crash left')))
   assert.deepEqual([existsSync(orphan), existsSync(half)], [false, false])
+})
+
+test('a start moves the contents of a later database back before it answers', ofSqlite, async (t) => {
+  const { dataDir } = await crash(t)
+  const sha256 = hash('sha256', 'stored 0')
+  mkdirSync(join(dataDir, 'blobs', 'removed'))
+  renameSync(
+    blobPath(join(dataDir, 'blobs'), sha256),
+    join(dataDir, 'blobs', 'removed', `2026-03-24.${sha256}`),
+  )
+  const { gate, fs } = gatedFs(t)
+  const app = await startTestApp(t, { dataDir, blobFs: fs })
+  assert.equal((await read(app, '/api/v1/documents/1/content')).status, 200)
+  gate.resolve()
 })
 
 test('a sweep leaves the contents of uploads beside it, with any clock', ofSqlite, async (t) => {
