@@ -21,6 +21,7 @@ import { type Program, startProgram } from '../../support/program.ts'
 import { createRandom } from '../../support/rates/random-bank.ts'
 import { SEED } from '../../support/seed.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
+import { until } from '../../support/terminal.ts'
 import { figure, LONG, PROGRAM, scaled } from '../scale.ts'
 
 const KILLS = scaled({ short: 3, long: 500 })
@@ -84,7 +85,11 @@ async function killRepeatedly(
     const flags = ['--port', '0', '--min-free', '0', ...(hasOwnSync ? ['--no-scheduler'] : bankFlags)]
     const server = startProgram(t, ['serve', ...dirFlags, ...flags], env, PROGRAM)
     const [, url = ''] = await server.waitForOutput(/url=(\S+)/)
-    checkFiles(dataDir, await fetchRows(url)) // after the sweep, before any upload
+    if (isLast || kill % 2 === 0) {
+      const rows = await fetchRows(url)
+      await until(() => areSwept(dataDir, rows)) // in other rounds uploads begin, and a kill may come, during the sweep
+      checkFiles(dataDir, rows)
+    }
     await checkUploads(url, isLast ? allUploads : allUploads.slice(-RECHECKED_UPLOADS))
     if (isLast) {
       server.child.kill('SIGTERM')
@@ -192,17 +197,28 @@ async function fetchRows(url: string): Promise<Row[]> {
   }
 }
 
-/**
- * Checks that rows and blobs match, and that no temporary file exists. Blobs in `removed/` are whole and
- * unreferenced.
- */
-function checkFiles(dataDir: string, rows: Row[]): void {
+/** Returns whether the blobs, beside those in `removed/`, are as many as the rows need. */
+function areSwept(dataDir: string, rows: Row[]): boolean {
+  const { blobs } = listBlobFiles(dataDir)
+  return blobs.length === new Set(rows.map((row) => row.sha256)).size
+}
+
+function listBlobFiles(dataDir: string) {
   const options = { recursive: true, withFileTypes: true, encoding: 'utf8' } as const
   const removedFolder = join(dataDir, 'blobs', 'removed')
   const files = readdirSync(join(dataDir, 'blobs'), options).filter((entry) => entry.isFile())
   const { true: removedFiles = [], false: blobs = [] } = Object.groupBy(files, ({ parentPath }) =>
     parentPath === removedFolder ? 'true' : 'false',
   )
+  return { removedFolder, removedFiles, blobs }
+}
+
+/**
+ * Checks that rows and blobs match, and that no temporary file exists. Blobs in `removed/` are whole and
+ * unreferenced.
+ */
+function checkFiles(dataDir: string, rows: Row[]): void {
+  const { removedFolder, removedFiles, blobs } = listBlobFiles(dataDir)
   const hashes = new Set(rows.map((row) => row.sha256))
   assert.deepEqual(blobs.map(({ name }) => name).sort(), [...hashes].sort())
   for (const { name } of removedFiles) {
