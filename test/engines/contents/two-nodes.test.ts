@@ -549,9 +549,12 @@ async function upload(
     await writer.keep()
   }
   await batch.commit()
-  if (fails) return []
+  if (fails) {
+    await batch.discard() // has no effect on committed blobs
+    return []
+  }
   const kept = Array.from({ length: batch.count() }, (_, at) => batch.at(at))
-  return atomically(engine.db, async (trx) => {
+  const storing = atomically(engine.db, async (trx) => {
     if (!(await blobs.addReferences(trx, kept))) throw new AppError('unavailable', 'it was being deleted')
     await trx
       .deleteFrom('lost_contents')
@@ -567,6 +570,7 @@ async function upload(
     const made = await trx.insertInto('attachments').values(rows).returning('id').execute()
     return made.map(({ id }) => id)
   })
+  return storing.finally(() => batch.discard())
 }
 
 /** Repeats work as a client does, after a conflict or a time-out of the database. */
