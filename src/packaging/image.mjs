@@ -9,7 +9,7 @@ import { debianLibraries } from './debian-libraries.mjs'
 import { gzip } from './gzip.mjs'
 import { MACHINES } from './machines.mjs'
 import { tar } from './tar.mjs'
-import { MALLOC } from './unit.mjs'
+import { ALLOCATOR } from './unit.mjs'
 
 const ROOT = join(import.meta.dirname, '../..')
 const OCI = 'application/vnd.oci.image'
@@ -113,7 +113,9 @@ function containerConfig(labels) {
   return {
     User: `${USER}:${USER}`,
     ExposedPorts: { '8080/tcp': {} },
-    Env: ['PATH=/usr/bin', 'CAMBISTA_HOST=0.0.0.0', `CAMBISTA_DATA_DIR=${DATA_DIR}`, ...MALLOC],
+    Env: ['PATH=/usr/bin', 'CAMBISTA_HOST=0.0.0.0', `CAMBISTA_DATA_DIR=${DATA_DIR}`].concat(
+      Object.entries(ALLOCATOR).map((setting) => setting.join('=')),
+    ),
     Entrypoint: ['/usr/bin/cambista'],
     Cmd: ['serve'],
     Volumes: { [`/${VOLUME}`]: {} },

@@ -5,5 +5,7 @@ import { join } from 'node:path'
 
 const UNIT = join(import.meta.dirname, '../cli/service/cambista.service')
 
-/** Settings of the memory allocator, each as NAME=VALUE. */
-export const MALLOC = /^Environment=(MALLOC.*)$/m.exec(readFileSync(UNIT, 'utf8'))[1].split(' ')
+const [, settings] = /^Environment=(MALLOC.*)$/m.exec(readFileSync(UNIT, 'utf8'))
+
+/** Settings of the memory allocator, by name. */
+export const ALLOCATOR = Object.fromEntries(settings.split(' ').map((setting) => setting.split('=')))

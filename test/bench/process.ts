@@ -15,9 +15,9 @@ import type { LoadOrder, LoadResult } from './load.ts'
 export const PROGRAM = join(import.meta.dirname, '../../dist/cambista')
 
 const UNIT: string = new URL('../../src/packaging/unit.mjs', import.meta.url).href
-const { MALLOC }: { MALLOC: string[] } = await import(UNIT)
+const { ALLOCATOR }: { ALLOCATOR: Record<string, string> } = await import(UNIT)
 // Without the developer's own settings: NODE_OPTIONS and the like change the cost of a runtime.
-const ENV = { PATH: process.env.PATH, ...Object.fromEntries(MALLOC.map((setting) => setting.split('='))) }
+const ENV = { PATH: process.env.PATH, ...ALLOCATOR }
 const PATIENCE_MS = 60_000
 
 export type Running = {

@@ -40,8 +40,7 @@ export type Box = {
 const SOURCES = [process.execPath, join(import.meta.dirname, 'cambista.ts')] as const
 const UNIT = join(import.meta.dirname, '../../../../src/cli/service/cambista.service')
 const SETTINGS: string = new URL('../../../../src/packaging/unit.mjs', import.meta.url).href
-const { MALLOC }: { MALLOC: string[] } = await import(SETTINGS)
-const ALLOCATOR: Record<string, string> = Object.fromEntries(MALLOC.map((setting) => setting.split('=')))
+const { ALLOCATOR }: { ALLOCATOR: Record<string, string> } = await import(SETTINGS)
 const START_MS = 120_000
 const MiB = 2 ** 20
 
