@@ -19,9 +19,9 @@ import { terminalLog } from '../../terminal-log.ts'
 import { collectWhenIdle } from './idle-collection.ts'
 
 // With hundreds of clients, objects of a request survive a garbage collection. From then on V8 may allocate all such
-// objects in the old generation, and a request costs 50 % more. The heap grows by half
-// at most between two collections. The flags are set after the start. As flags of the executable they would disable Node's code cache, and
-// the start would take 28 ms longer.
+// objects in the old generation, and a request costs 50 % more. The heap grows by half at most between two collections.
+// The flags are set after the start. As flags of the executable they would disable Node's code cache, and the start would
+// take 28 ms longer.
 const HEAP_FLAGS = ['--no-allocation-site-pretenuring', '--heap-growing-percent=50']
 
 export const serve = command({
