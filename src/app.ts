@@ -112,6 +112,8 @@ export type App = {
   historyProgress(): HistoryProgress | undefined
   /** Providers that were active at the start. */
   activeProviders: readonly Provider[]
+  /** Resolves after the housekeeping so far. */
+  idle(): Promise<void>
   close(): Promise<void>
 }
 
@@ -140,11 +142,11 @@ async function openOnDisk(config: AppConfig, overrides: AppOverrides): Promise<A
     port = Number(new URL(app.url).port) || port
     return app
   })
-  const app = apps.current()
   return {
-    ...app,
+    ...apps.current(),
     sync: (request) => apps.current().sync(request),
     historyProgress: () => apps.current().historyProgress(),
+    idle: () => apps.current().idle(),
     close: apps.close,
   }
 }
@@ -177,7 +179,7 @@ async function openApp(
   const sources = { cache: memory.cache, reads: store.engine.reads, blobs: documents.served.blobs }
   const samples = { current: config.probation && (await readSamples(sources)) }
   await before?.close()
-  const server = await openServer(start, app, samples)
+  const { url, alsoUrls, metricsUrl } = await openServer(start, app, samples)
   parts.use(work.parts)
   if (store.guard === undefined) work.begin()
   else {
@@ -185,11 +187,10 @@ async function openApp(
     void logFailures(store.log, 'probation cannot be ended', end)()
   }
   const openParts = parts.move()
-  const { url, alsoUrls, metricsUrl } = server
   const { sync, historyProgress } = syncs
   return {
     ...{ url, alsoUrls, metricsUrl, sync, historyProgress, place: store.engine.location },
-    hasNoKey: memory.keyring.hasNoKey(),
+    ...{ hasNoKey: memory.keyring.hasNoKey(), idle: work.idle },
     activeProviders: activeProviders(config.providers, memory.cache.snapshot().providers),
     close: () => openParts.disposeAsync(),
   }
@@ -353,6 +354,7 @@ function createWork({ config, overrides }: Start, { store, memory: { keyring }, 
   return {
     parts,
     tidy: () => housekeeping?.tidy(),
+    idle: async () => housekeeping?.idle(),
     begin() {
       const recordUse = logFailures(log, 'the last use of keys and tokens is not stored', keyring.recordUse)
       parts.defer(recordUse)

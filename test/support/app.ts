@@ -86,6 +86,8 @@ export type TestAppOptions = {
   mailReadMs?: number
   /** URL of the source of a second opinion. */
   opinionUrl?: string
+  /** `false`: the first housekeeping, which sweeps the contents, may still run. */
+  isIdle?: false
 }
 
 export async function startTestApp(t: TestContext, options: TestAppOptions = {}): Promise<TestApp> {
@@ -146,6 +148,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
     },
   )
   t.after(() => app.close())
+  if (options.isIdle !== false) await app.idle() // tests write contents as another process, which no program does
   const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(app.url + path, { headers: { 'x-api-key': key, ...headers } })
   return {

@@ -43,7 +43,7 @@ function gatedFs(t: TestContext) {
 test('a start lists no folder of contents before it answers', ofSqlite, async (t) => {
   const { dataDir, orphan, half } = await crash(t)
   const { gate, fs } = gatedFs(t)
-  const app = await startTestApp(t, { dataDir, blobFs: fs })
+  const app = await startTestApp(t, { dataDir, blobFs: fs, isIdle: false })
   assert.equal((await read(app, '/api/v1/documents/1/content')).status, 200)
   assert.ok(existsSync(orphan) && existsSync(half))
   gate.resolve()
@@ -60,7 +60,7 @@ test('a start moves the contents of a later database back before it answers', of
     join(dataDir, 'blobs', 'removed', `2026-03-24.${sha256}`),
   )
   const { gate, fs } = gatedFs(t)
-  const app = await startTestApp(t, { dataDir, blobFs: fs })
+  const app = await startTestApp(t, { dataDir, blobFs: fs, isIdle: false })
   assert.equal((await read(app, '/api/v1/documents/1/content')).status, 200)
   gate.resolve()
 })
@@ -69,7 +69,7 @@ test('a sweep leaves the contents of uploads beside it, with any clock', ofSqlit
   const { dataDir, orphan } = await crash(t)
   const { gate, fs } = gatedFs(t)
   const clock = fixedClock()
-  const app = await startTestApp(t, { dataDir, blobFs: fs, clock })
+  const app = await startTestApp(t, { dataDir, blobFs: fs, clock, isIdle: false })
   clock.now = new Date(clock.now.getTime() - 24 * 3_600_000)
   const before = await post(app, CREATE, batch(pdf('of a crash'), pdf('before')))
   assert.equal(before.status, 200)
