@@ -63,14 +63,17 @@ test('the table of caches in src/README.md has each LRU cache, each list of stat
   )
   const bounds = listSources('src').flatMap((path) => {
     const text = readFileSync(join(ROOT, path), 'utf8')
-    if (!/createLruCache(<[^(]+)?\(\w*BYTES|createSharedCache|MAX_STATEMENTS/.test(text)) return []
+    if (
+      !/(createLruCache|createCachesByOwner)(<[^(]+)?\(\w*BYTES|createSharedCache|MAX_STATEMENTS/.test(text)
+    )
+      return []
     const sizes = [
       ...text.matchAll(/^const (?:CACHE|COLUMN|STATE|ADDRESSES)_BYTES = (?:(\d+) \* )?1024 \* 1024$/gm),
     ]
     const [, count] = /^const MAX_STATEMENTS = (\d+)$/m.exec(text) ?? []
     return [[relative('src', path), count ?? `${sizes.map(([, size = '1']) => size).join(' and ')} MiB`]]
   })
-  assert.equal(bounds.length, 8)
+  assert.equal(bounds.length, 9)
   for (const [path = '', bound] of bounds) assert.equal(rows.get(path), bound, path)
 })
 

@@ -13,7 +13,7 @@ import type { DatabaseState } from '../domain/operations/database-watch.ts'
 import type { Samples } from '../domain/operations/sample-reads.ts'
 import type { HealthQuery } from '../domain/rates/health.ts'
 import type { PastRates } from '../domain/rates/history/past.ts'
-import type { RateCache } from '../domain/rates/rate-cache.ts'
+import type { CacheState, RateCache } from '../domain/rates/rate-cache.ts'
 import { DEFAULT_PROVIDER } from '../providers/list.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Engine } from '../store/engine.ts'
@@ -82,6 +82,7 @@ export type ApisOptions = {
 export function createApis(
   parts: ServerParts,
   { compat, proxies, hostNames = [], organization, openPage: openNetworks }: ApisOptions,
+  finished: () => CacheState,
 ): {
   apis: Api[]
   /** The unauthenticated health endpoints. */
@@ -138,7 +139,7 @@ export function createApis(
   const own: Api[] = [status, page.api, rates.api, documents.api, linksApi]
   const all = async () => [...own, ...(await Promise.all(late.map(({ load }) => load()))).flat()]
   const apis = [...own, descriptionApi(all), pageAssetsApi(names, openPage, parts.bundlePage)]
-  const { caches } = rates
+  const caches = () => ({ ...rates.caches(), finished: finished() })
   const readMetrics = metricsSnapshotOf({
     ...{ db: reads, database, cache, caches, health, scheduler, backups },
     ...{ blobs, uploads: turns, invoices, knownMails, waiters, totals, summaries },

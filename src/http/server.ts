@@ -6,7 +6,6 @@ import { NodeRequest, sendNodeResponse } from 'srvx/node'
 import { AppError, errorReason } from '../runtime/errors.ts'
 import type { Log } from '../runtime/log.ts'
 import { isDatabaseError, storageError } from '../runtime/storage-error.ts'
-import type { Keyring } from './access/auth.ts'
 import { type ApisOptions, createApis, type ServerParts } from './apis.ts'
 import { rewritePath } from './compat/route.ts'
 import { nodeContext, SENT, send } from './endpoint/answers/send.ts'
@@ -24,8 +23,8 @@ import { sharedAddressTest } from './listener/proxy.ts'
 import { hasDotSegments, targetPath } from './listener/request-line.ts'
 import { createSilentProxyWarning } from './listener/silent-proxy.ts'
 import { openTls, type Tls, type TlsFiles } from './listener/tls.ts'
-import { logRequest } from './request-log.ts'
-import type { Metrics } from './status/metrics.ts'
+import { type AnswerAgain, createRepeats } from './repeats.ts'
+import { createRequestStart, type StartRequest } from './request-log.ts'
 import { notFoundPage } from './web/not-found.ts'
 
 export type ServerOptions = ApisOptions & {
@@ -51,11 +50,9 @@ type Frame = {
   log: Log
   /** Log of 500s. */
   defects: Log
-  keyring: Keyring
   nextId: () => string
-  warnOfSilentProxy: (req: IncomingMessage) => void
+  startRequest: StartRequest
   options: ServerOptions
-  metrics: Metrics | undefined
   /** Returns the error shape of a path. */
   selectErrorShape: (path: string) => ErrorShape
   /** Paths of the APIs, for the hint of a 404. */
@@ -65,8 +62,6 @@ type Frame = {
 }
 
 const NO_ENDPOINT = '/k'
-/** No secret: the log has it, and a client that mistakes a header sends one. */
-const SANE_ID = /^(?!.*cb[kt]_[0-9A-Za-z]{20})[\w.:/+=-]{1,128}$/
 
 /** Starts the server and returns its URLs. @throws AppError `failed` when an address is not available */
 export async function startServer(
@@ -74,25 +69,30 @@ export async function startServer(
   options: ServerOptions,
 ): Promise<{ url: string; alsoUrls: string[]; metricsUrl: string | undefined; close(): Promise<void> }> {
   await using parts = new AsyncDisposableStack()
-  const { log, defects, keyring } = serverParts
+  const { log, defects, keyring, database } = serverParts
+  const { cache } = serverParts.rates
   const { waiters, clock } = serverParts.documents.claiming
+  const { proxies } = options
   const metering = options.metrics && (await import('./status/metrics.ts'))
-  const { apis, probes, late, shapes, readMetrics } = createApis(serverParts, options)
-  const selectErrorShape = (path: string) => selectApi(apis, path).errors
   const metrics = metering?.createMetrics()
+  const nextId = requestIds()
+  const warnOfSilentProxy = createSilentProxyWarning(log, clock)
+  const startRequest = createRequestStart({ log, metrics, proxies, keyring, nextId, warnOfSilentProxy })
+  const repeats = createRepeats({ cache, database, keyring, clock, startRequest })
+  const { apis, probes, late, shapes, readMetrics } = createApis(serverParts, options, repeats.state)
+  const selectErrorShape = (path: string) => selectApi(apis, path).errors
   const nearestPath = createPathSearch(apis.flatMap(({ endpoints }) => endpoints.map(({ path }) => path)))
   const frame: Frame = {
-    ...{ log, defects, keyring, nextId: requestIds(), options, metrics, selectErrorShape, nearestPath },
+    ...{ log, defects, nextId, startRequest, options, selectErrorShape, nearestPath },
     takesUrlKeys: urlKeyMatcher(apis),
-    warnOfSilentProxy: createSilentProxyWarning(log, clock),
   }
   const limits = { log, limits: options.connections, isShared: sharedAddressTest(options.proxies) }
   const connections = limitConnections(limits)
   const lingering = createLingering()
-  const listen = async (fetch: Fetch, where: Listening) => {
+  const listen = async (fetch: Fetch, where: Listening, answerAgain?: AnswerAgain) => {
     const running = new Set<Promise<unknown>>()
     const handle = (req: IncomingMessage, res: ServerResponse) => {
-      const work = answer(fetch, frame, req, res)
+      const work = answer({ fetch, answerAgain }, frame, req, res)
       if (!work) return
       const remove = () => running.delete(work)
       running.add(work)
@@ -124,7 +124,7 @@ export async function startServer(
     }
   }
   const tls = options.tls?.length ? await openTls(options.tls, log, clock) : undefined
-  const url = await listen(fetch, { host: options.host, port: options.port, tls })
+  const url = await listen(fetch, { host: options.host, port: options.port, tls }, repeats.open())
   const alsoUrls: string[] = []
   if (options.also?.length) {
     const others = createH3(frame)
@@ -132,7 +132,7 @@ export async function startServer(
     const fetchOthers = mountLazy(others, apis, shapes)
     for (const { scheme, ...address } of options.also) {
       const where = { ...address, portFlag: '--also-listen', tls: scheme === 'https' ? tls : undefined }
-      alsoUrls.push(await listen(fetchOthers, where))
+      alsoUrls.push(await listen(fetchOthers, where, repeats.open()))
     }
   }
   parts.defer(() => waiters.close()) // before the listeners, which wait for open answers
@@ -151,18 +151,15 @@ function requestIds(): () => string {
 }
 
 function createH3(frame: Frame): H3 {
-  const { nextId, options } = frame
-  const cors = options.corsOrigins && createCors(options.corsOrigins)
-  const noted = { ...frame, proxies: options.proxies }
+  const { corsOrigins } = frame.options
+  const cors = corsOrigins && createCors(corsOrigins)
   return new H3({
     silent: true,
     allowMalformedURL: true, // a bad escape in a path is our 404, not a 400 of the framework
     onRequest(event) {
-      const clientId = event.req.headers.get('x-request-id')
-      event.context.requestId = clientId && SANE_ID.test(clientId) ? clientId : nextId()
+      const { req, res } = nodeContext(event)
+      frame.startRequest(req, res, event.context)
       if (cors) event.context.cors = cors(event.req.headers.get('origin'))
-      logRequest(event, noted)
-      frame.warnOfSilentProxy(nodeContext(event).req)
     },
     onError: (error, event) => sendError(error, event, frame),
   })
@@ -219,7 +216,7 @@ function errorHint(
 
 /** Answers a request. A promise is for the end of its work. */
 function answer(
-  fetch: Fetch,
+  { fetch, answerAgain }: { fetch: Fetch; answerAgain: AnswerAgain | undefined },
   { defects, nextId, selectErrorShape, options, takesUrlKeys }: Frame,
   req: IncomingMessage,
   res: ServerResponse,
@@ -231,12 +228,13 @@ function answer(
     const errors = selectErrorShape(targetPath(req.url ?? ''))
     res.writeHead(500, bareHeaders(id, errors.contentType)).end(errorAnswer(undefined, errors).body)
   }
-  if (hasDotSegments(req.url ?? '')) req.url = NO_ENDPOINT
-  if (options.compat) rewritePath(req, takesUrlKeys)
-  // Nothing below depends on the host, and an invalid one (`a:99999`) would make the URL invalid.
-  req.headers.host = 'localhost'
-  drainBody(req, res)
   try {
+    if (answerAgain?.(req, res)) return
+    if (hasDotSegments(req.url ?? '')) req.url = NO_ENDPOINT
+    if (options.compat) rewritePath(req, takesUrlKeys)
+    // Nothing below depends on the host, and an invalid one (`a:99999`) would make the URL invalid.
+    req.headers.host = 'localhost'
+    drainBody(req, res)
     const response = fetch(new NodeRequest({ req, res }), targetPath(req.url ?? ''))
     const finish = (one: Response) => (one === SENT ? undefined : sendNodeResponse(res, one))
     if (response instanceof Promise) {

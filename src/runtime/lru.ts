@@ -30,3 +30,23 @@ export function createLruCache<T extends NonNullable<unknown>>(
     size: () => ({ entries: cache.size, bytes: cache.calculatedSize }),
   }
 }
+
+/** LRU caches by owner. The cache of an owner is freed with it. */
+export type CachesByOwner<T = unknown> = {
+  of(owner: object): LruCache<T>
+  /** Size of the newest cache. */
+  size: LruCache<T>['size']
+}
+
+/** Each cache has the limit of bytes, and all share the statistics. */
+export function createCachesByOwner<T extends NonNullable<unknown>>(
+  maxBytes: number,
+  stats?: CacheStats,
+): CachesByOwner<T> {
+  const caches = new WeakMap<object, LruCache<T>>()
+  let newest: LruCache<T> | undefined
+  return {
+    of: (owner) => caches.getOrInsertComputed(owner, () => (newest = createLruCache<T>(maxBytes, stats))),
+    size: () => newest?.size() ?? { entries: 0, bytes: 0 },
+  }
+}

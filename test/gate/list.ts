@@ -74,6 +74,7 @@ export const GATE: Readonly<Partial<Record<LaneName, string | Readonly<Record<st
     'test/faults/rates-model.test.ts': 'rates against an independent model',
     'test/faults/as-of-model.test.ts': 'answers of the past against an independent model',
     'test/faults/claims-model.test.ts': 'claims against an independent model',
+    'test/faults/finished-answers.test.ts': 'a finished answer is the same bytes',
     'test/faults/disks/power-cuts.test.ts': 'an acknowledged document survives a power cut',
   },
   page: {

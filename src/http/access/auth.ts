@@ -20,6 +20,7 @@ import { createKeyUse } from './key-use.ts'
 import {
   findByHash,
   findSecret,
+  findSecretAgain,
   indexByHash,
   isSecret,
   type KnownSecretRow,
@@ -78,6 +79,8 @@ export type Keyring = {
   withLookUp<T>(check: () => T): T | Promise<T>
   /** Returns an active key. @throws AppError `unauthorized` for any other, with this message */
   checkKey(key: string | null, message?: string): ApiKey
+  /** Returns an active key; undefined: it is not in memory. Does not check the age of the memory. */
+  findKey(connection: object, secret: string): ApiKey | undefined
   /**
    * Returns the token in an Authorization header.
    * @throws AppError `unauthorized` for none, a bad header, an unknown, revoked or expired token (decisions#tokens)
@@ -166,6 +169,10 @@ export async function openKeyring(
       if (!entry) throw refusal(message, key)
       if (hasExpired(entry)) throw new AppError('unauthorized', message)
       return entry
+    },
+    findKey(connection, secret) {
+      const entry = findSecretAgain(connection, keys, secret)
+      return entry && !hasExpired(entry) ? entry : undefined
     },
     checkToken(authorization) {
       const [, secret] = BEARER.exec(authorization ?? '') ?? []

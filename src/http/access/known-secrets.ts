@@ -47,6 +47,39 @@ export function findSecret<T>(secrets: KnownSecrets<T>, secret: string | null): 
   return entry
 }
 
+const LAST = Symbol('last valid secret of a connection')
+type Last = { secret: string; digest: string; known: object; entry: object }
+type OwnConnection = object & { [LAST]?: Last }
+
+/**
+ * Finds an entry as `findSecret` does. The last valid secret of a connection is not hashed again until the secrets are
+ * reloaded.
+ */
+export function findSecretAgain<T>(
+  connection: object,
+  secrets: KnownSecrets<T>,
+  secret: string,
+): SecretEntry<T> | undefined {
+  const last = (connection as OwnConnection)[LAST]
+  if (last?.known === secrets.known && isSame(last.secret, secret)) {
+    secrets.used.add(last.digest)
+    return last.entry as SecretEntry<T>
+  }
+  const entry = findSecret(secrets, secret)
+  if (entry) {
+    const digest = entry.digest.toString('latin1')
+    ;(connection as OwnConnection)[LAST] = { secret, digest, known: secrets.known, entry }
+  }
+  return entry
+}
+
+/** Compares two secrets in constant time. */
+function isSame(one: string, other: string): boolean {
+  let difference = one.length ^ other.length
+  for (let at = 0; at < other.length; at++) difference |= one.charCodeAt(at) ^ other.charCodeAt(at)
+  return difference === 0
+}
+
 /** Finds an entry by hash and records its use. The hash is from the database, so timing reveals nothing. */
 export function findByHash<T>({ known, used }: KnownSecrets<T>, hash: string): SecretEntry<T> | undefined {
   const entry = known.get(hash)

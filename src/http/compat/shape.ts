@@ -108,7 +108,8 @@ const VARY = 'Accept, Accept-Encoding, X-API-Key, apikey, Authorization'
 
 /** Creates an endpoint. Its answers are cached by their inputs, the side included. */
 export function compatEndpoint<A, T>(deps: CompatDeps, endpoint: CompatEndpoint<A, T>): AnyEndpoint {
-  return compatRoute(endpoint, (event, client) => compatReply(deps, endpoint, event, client))
+  const repeating = { ...deps, repeats: true }
+  return compatRoute(endpoint, (event, client) => compatReply(repeating, endpoint, event, client))
 }
 
 /** Creates an endpoint with a long answer. */
@@ -163,6 +164,8 @@ type SnapshotProviders = Partial<Pick<RateSnapshot, 'providers'>>
 export function compatReply<A, T, S extends Revision & SnapshotProviders>(
   deps: Pick<CompatDeps, 'answers' | 'clock' | 'serveRounded' | 'followsKey'> & {
     cache: { read<R>(query: (snapshot: S) => R | Promise<R>): R | Promise<R> }
+    /** True: equal requests have equal answers for a snapshot and a day. */
+    repeats?: boolean
   },
   endpoint: CompatEndpoint<A, T, S>,
   event: H3Event,
@@ -170,7 +173,8 @@ export function compatReply<A, T, S extends Revision & SnapshotProviders>(
   query = event.url.searchParams,
 ) {
   const { find, encode } = endpoint
-  const { input, provider, key, contentType } = requestedAnswer(deps, endpoint, event, client, query)
+  const { input, provider, key, contentType, today } = requestedAnswer(deps, endpoint, event, client, query)
+  const repeatDay = deps.repeats ? today : undefined
   return deps.cache.read((snapshot) => {
     const encodeAnswer = (value: T): RenderedAnswer => ({
       body: encode ? encode(value, input, answerSource(snapshot, provider)) : JSON.stringify(value),
@@ -180,30 +184,31 @@ export function compatReply<A, T, S extends Revision & SnapshotProviders>(
       const value = find(snapshot, input)
       return value instanceof Promise ? value.then(encodeAnswer) : encodeAnswer(value)
     }
-    return deps.answers.reply(event, snapshot, { key, contentType, make: makeAnswer })
+    return deps.answers.reply(event, snapshot, { key, contentType, today: repeatDay, make: makeAnswer })
   })
 }
 
-/** Parses a request: the inputs of its answer, its provider, their key, and the content type. */
+/** Parses a request: the inputs of its answer, its provider, their key, the content type, and the day. */
 function requestedAnswer<A, T>(
   { clock, serveRounded, followsKey }: Pick<CompatDeps, 'clock' | 'serveRounded' | 'followsKey'>,
   endpoint: Pick<CompatEndpoint<A, T>, 'path' | 'hasBothSides' | 'namedProvider' | 'contentType' | 'parse'>,
   event: H3Event,
   client: AdmittedClient,
   query = event.url.searchParams,
-): { input: A; provider: string; key: string; contentType: string } {
+): { input: A; provider: string; key: string; contentType: string; today: IsoDate } {
   const { path, hasBothSides, namedProvider, contentType = JSON_TYPE, parse } = endpoint
   const params = pathParameters(event)
   const provider = followsKey ? (namedProvider?.(query) ?? client.provider) : PROVIDER
   const side = hasBothSides || !hasSides(provider) ? client.side : requestedSide(query, client.side)
-  const request = { query, params, headers: event.req.headers, today: currentDay(clock), side, provider }
+  const today = currentDay(clock)
+  const request = { query, params, headers: event.req.headers, today, side, provider }
   const input = parse ? parse(request) : ({} as A)
   const type = typeof contentType === 'string' ? contentType : contentType(input)
   // The setting is in the ETag too, since a restart with another setting changes the answer.
   // So is another provider, whose name may be in the answer.
   const other = provider === PROVIDER ? '' : `of ${provider} `
   const key = `${path} ${type} ${serveRounded ? 'rounded ' : ''}${other}${JSON.stringify(input)}`
-  return { input, provider, key, contentType: type }
+  return { input, provider, key, contentType: type, today }
 }
 
 function ownHeaders<A, T>(

@@ -132,8 +132,6 @@ function createHandler(
   const strict = refusesUnknown(endpoint)
   const readsOwn = endpoint.ignoresUnknown === true && !endpoint.query
   return (event) => {
-    const cachedReply = endpoint.cachedReply?.(event)
-    if (cachedReply) return sendReply(event, cachedReply)
     const faults: ValidationItem[] = []
     const params = endpoint.params ? validate(endpoint.params, 'path', pathParameters(event), faults) : {}
     const values = readsOwn ? {} : parseQuery(event.url.search, faults)

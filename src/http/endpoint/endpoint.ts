@@ -64,8 +64,6 @@ export type Endpoint<Q extends QuerySchema, P extends v.GenericSchema, M extends
   refusals?: Readonly<Record<number, string>>
   /** Meaning of a 503 of the shape of a 200, if it can occur. */
   unavailable?: string
-  /** Returns the cached reply to a URL, before its parameters are parsed. */
-  cachedReply?: (event: H3Event) => Reply | Promise<Reply> | undefined
   handle: (request: {
     event: H3Event
     query: v.InferOutput<Q>
@@ -90,6 +88,8 @@ export type Reply = {
   status?: number
   body: string | Uint8Array | Chunks
   headers?: Record<string, string>
+  /** Called with the sent status and headers, unless the body is chunks. */
+  onSent?: ((status: number, headers: Readonly<Record<string, string>>) => void) | undefined
 }
 
 /** An endpoint that answers GET and HEAD. */

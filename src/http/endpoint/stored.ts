@@ -8,7 +8,6 @@ import type { RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { type Clock, currentDay, type IsoDate } from '../../values/dates.ts'
 import { type AnswerCache, REVALIDATED, type RenderedAnswer, type Revision } from './answers/answer-cache.ts'
 import { baseMediaType, type Forms, negotiateForm } from './answers/forms.ts'
-import type { UrlCache } from './answers/url-cache.ts'
 import { type AnyEndpoint, type Endpoint, get, type QuerySchema } from './endpoint.ts'
 import { futureInstant } from './params.ts'
 
@@ -20,8 +19,8 @@ export type StoredDeps<S extends StoredSnapshot = RateSnapshot> = {
   cache: { snapshot(): S; read<T>(query: (present: S) => T | Promise<T>): T | Promise<T> }
   past: { read<T>(present: S, instant: number, find: (then: S) => T | Promise<T>): Promise<T> }
   answers: AnswerCache
-  /** Undefined: each question reads the revision first, so no reply is known by its URL alone. */
-  urlCache: UrlCache | undefined
+  /** True: equal requests have equal answers for a snapshot and a day. False: each request reads the revision first. */
+  repeats: boolean
   clock: Clock
 }
 
@@ -37,7 +36,7 @@ export type StoredEndpoint<
   A extends object,
   T,
   S extends StoredSnapshot = RateSnapshot,
-> = Omit<Endpoint<Q, P, 'GET'>, 'handle' | 'cachedReply' | 'contentTypes'> & {
+> = Omit<Endpoint<Q, P, 'GET'>, 'handle' | 'contentTypes'> & {
   /**
    * Returns the effective parameters, with defaults, which are the key of the cached answer. Their `as_of` selects the
    * snapshot.
@@ -54,7 +53,7 @@ export function storedEndpoint<
   T,
   S extends StoredSnapshot,
 >(
-  { cache, past, answers, urlCache, clock }: StoredDeps<S>,
+  { cache, past, answers, repeats, clock }: StoredDeps<S>,
   { effective, find, forms, ...endpoint }: StoredEndpoint<Q, P, A, T, S>,
 ): AnyEndpoint {
   const negotiatedForm = ({ req }: H3Event) =>
@@ -63,10 +62,6 @@ export function storedEndpoint<
     ...endpoint,
     ...REVALIDATED,
     contentTypes: forms.map(({ contentType }) => baseMediaType(contentType)),
-    cachedReply(event) {
-      const key = urlCache?.findKey(event, { today: currentDay(clock), form: negotiatedForm(event).name })
-      return key === undefined ? undefined : answers.cached(event, cache.snapshot(), key)
-    },
     handle({ event, query, params }) {
       const now = clock()
       const today = currentDay(() => now)
@@ -88,9 +83,7 @@ export function storedEndpoint<
           }
           return result instanceof Promise ? result.then(render) : render(result)
         }
-        const reply = answers.reply(event, snapshot, { key, contentType, make })
-        if (!(reply instanceof Promise)) urlCache?.store(event, { today, form: name }, key)
-        return reply
+        return answers.reply(event, snapshot, { key, contentType, today: repeats ? today : undefined, make })
       })
     },
   })

@@ -113,7 +113,7 @@ export function limitConnections(options: ConnectionOptions): Connections {
     begin({ socket }, res, handle) {
       const here = (answers.get(socket) ?? trackAnswers(socket)).add(res)
       waiting.delete(socket)
-      res.once('close', () => {
+      res.on('close', () => {
         here.delete(res)
         if (here.size === 0 && !socket.destroyed) waiting.set(socket, socket.bytesRead)
         handleNext(socket)

@@ -11,7 +11,6 @@ import type { Schedulers } from '../../sync/schedulers.ts'
 import type { Clock } from '../../values/dates.ts'
 import { type AdmitOpenPage, type FindSession, type Keyring, keyCredentials } from '../access/auth.ts'
 import { createAnswerCache } from '../endpoint/answers/answer-cache.ts'
-import { createUrlCache } from '../endpoint/answers/url-cache.ts'
 import type { Api } from '../endpoint/api.ts'
 import { ageGuard } from '../endpoint/stored.ts'
 import { createUnservedLog } from '../endpoint/unserved-log.ts'
@@ -53,7 +52,7 @@ export function ratesApi(deps: RatesDeps): { api: Api; caches: () => Record<stri
   const answers = createAnswerCache()
   const histories = createHistoryEncoder()
   const { db, cache, past, indicators, clock, scheduler, backups } = deps
-  const storedDeps = { cache, past, clock, answers, urlCache: createUrlCache() }
+  const storedDeps = { cache, past, clock, answers, repeats: true }
   const api: Api = {
     prefixes: ['/'], // errors of a path that no API has are of its shape
     errors: RATES_ERRORS,
@@ -71,7 +70,7 @@ export function ratesApi(deps: RatesDeps): { api: Api; caches: () => Record<stri
       ...pairHistoryEndpoints(storedDeps),
       ...pricesEndpoints({ ...storedDeps, scheduler, unserved: createUnservedLog(deps.log, clock) }),
       revisionsEndpoint(db),
-      ...indicatorEndpoints({ ...indicators, answers: createAnswerCache(), urlCache: undefined, clock, db }),
+      ...indicatorEndpoints({ ...indicators, answers: createAnswerCache(), repeats: false, clock, db }),
       ...indicatorExportEndpoints(db),
       syncRunsEndpoint(db),
       schedulerEndpoint(db, scheduler, backups),

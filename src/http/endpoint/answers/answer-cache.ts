@@ -7,10 +7,12 @@ import { crc32, gzip as gzipLater, gzipSync } from 'node:zlib'
 import type { H3Event } from 'h3'
 import { VERSION } from '../../../runtime/assets.ts'
 import { createInterleaver, type Interleave } from '../../../runtime/interleave.ts'
-import { type CacheStats, createLruCache, type LruCache } from '../../../runtime/lru.ts'
+import { type CacheStats, createCachesByOwner, type LruCache } from '../../../runtime/lru.ts'
 import type { Chunks } from '../../../store/blobs/chunks.ts'
+import type { IsoDate } from '../../../values/dates.ts'
 import type { Reply } from '../endpoint.ts'
 import { acceptsCoding } from './accept.ts'
+import { cacheFinished, type Sources } from './finished.ts'
 import { nodeContext } from './send.ts'
 import { encodeChunks, type TextParts, wholeOrParts } from './text-parts.ts'
 
@@ -43,8 +45,6 @@ export type AnswerCache = {
    * computed. For a HEAD no body is made.
    */
   stream(event: H3Event, data: Revision, answer: StreamedAnswer): Reply | Promise<Reply>
-  /** Returns the same reply if the answer is cached, else undefined. */
-  cached(event: H3Event, data: Revision, key: string): Reply | Promise<Reply> | undefined
   state(): CacheStats & { entries: number; bytes: number }
 }
 
@@ -52,6 +52,8 @@ export type CacheableAnswer = {
   /** Route, form and effective parameters: what makes one answer differ from another. */
   key: string
   contentType: string
+  /** Day of the answer, if a repeated request has the same answer on that day. */
+  today?: IsoDate | undefined
   make(): RenderedAnswer | Promise<RenderedAnswer>
 }
 
@@ -81,24 +83,16 @@ type CachedAnswer = Head & { body: string | Uint8Array; packed?: Uint8Array }
 
 export function createAnswerCache(): AnswerCache {
   const stats = { hits: 0, misses: 0 }
-  const size = { entries: 0, bytes: 0 }
   const interleave = createInterleaver()
-  let newest: LruCache<CachedAnswer> | undefined
-  const caches = new WeakMap<Revision, LruCache<CachedAnswer>>() // the answers of an older revision are freed with it
-  const revisionCache = (data: Revision) => {
-    let cache = caches.get(data)
-    if (!cache) {
-      cache = createLruCache(CACHE_BYTES, stats)
-      newest = cache
-      caches.set(data, cache)
-    }
-    return cache
-  }
+  const caches = createCachesByOwner<CachedAnswer>(CACHE_BYTES, stats) // by revision of the data
   return {
-    reply(event, data, { key, contentType, make }) {
-      const cache = revisionCache(data)
+    reply(event, data, { key, contentType, today, make }) {
+      const cache = caches.of(data)
       const cachedAnswer = cache.get(key)
-      if (cachedAnswer) return replyFromCache(event, cache, key, cachedAnswer)
+      if (cachedAnswer) {
+        const sources = today === undefined ? undefined : { data, today }
+        return replyFromCache(event, cache, key, cachedAnswer, sources)
+      }
       const store = ({ body: content, headers = NONE }: RenderedAnswer) => {
         const head = { tag: answerTag(data, key), contentType, headers }
         const all = typeof content === 'object' && 'next' in content ? wholeOrParts(content) : content
@@ -107,7 +101,7 @@ export function createAnswerCache(): AnswerCache {
         const body = typeof all === 'string' && all.length > LONG_TEXT ? Buffer.from(all) : all
         const answer = { ...head, body }
         cache.put(key, answer, entrySize(key, answer))
-        return replyFromCache(event, cache, key, answer)
+        return replyFromCache(event, cache, key, answer, undefined) // finished when it is repeated
       }
       const rendered = make()
       return rendered instanceof Promise ? rendered.then(store) : store(rendered)
@@ -125,12 +119,7 @@ export function createAnswerCache(): AnswerCache {
       const body = make()
       return body instanceof Promise ? body.then(reply) : reply(body)
     },
-    cached(event, data, key) {
-      const cache = revisionCache(data)
-      const cachedAnswer = cache.get(key)
-      return cachedAnswer && replyFromCache(event, cache, key, cachedAnswer)
-    },
-    state: () => ({ ...(newest?.size() ?? size), ...stats }),
+    state: () => ({ ...caches.size(), ...stats }),
   }
 }
 
@@ -139,16 +128,20 @@ function replyFromCache(
   cache: LruCache<CachedAnswer>,
   key: string,
   answer: CachedAnswer,
+  sources: Sources | undefined,
 ): Reply | Promise<Reply> {
   const { body, packed } = answer
   const { isHeld, takesGzip, headers } = negotiated(event, answer, body.length > COMPRESSED_BYTES)
-  if (isHeld) return { status: 304, body: '', headers }
-  if (!takesGzip) return { body, headers }
-  if (packed) return { body: packed, headers }
+  const reply = (bytes: string | Uint8Array, status = 200): Reply => {
+    return { status, body: bytes, headers, onSent: sources && cacheFinished(event, sources, bytes) }
+  }
+  if (isHeld) return reply('', 304)
+  if (!takesGzip) return reply(body)
+  if (packed) return reply(packed)
   const store = (bytes: Buffer) => {
     const both = { ...answer, packed: bytes }
     cache.put(key, both, entrySize(key, both))
-    return { body: bytes, headers }
+    return reply(bytes)
   }
   return body.length > THREAD_BYTES ? gzip(body).then(store) : store(gzipSync(body))
 }

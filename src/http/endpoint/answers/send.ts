@@ -46,6 +46,7 @@ export function send(event: H3Event, reply: Reply): Response | Promise<Response>
   const { res } = nodeContext(event)
   if (status === 304 || status === 204) {
     res.writeHead(status, headers).end()
+    reply.onSent?.(status, headers)
     return SENT
   }
   headers['content-type'] ??= JSON_TYPE
@@ -54,5 +55,6 @@ export function send(event: H3Event, reply: Reply): Response | Promise<Response>
   }
   headers['content-length'] ??= String(typeof body === 'string' ? Buffer.byteLength(body) : body.length)
   res.writeHead(status, headers).end(event.req.method === 'HEAD' ? undefined : body)
+  reply.onSent?.(status, headers)
   return SENT
 }

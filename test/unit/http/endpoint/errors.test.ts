@@ -30,6 +30,7 @@ const CODES = [
 const WRITERS = {
   'http/endpoint/answers/chunks.ts': 1, // headers that send.ts passed
   'http/endpoint/answers/send.ts': 2,
+  'http/repeats.ts': 1, // headers that send.ts wrote
   'http/server.ts': 1, // a 500
   'http/waiting.ts': 1, // a 200, or errorAnswer
 }
