@@ -5,7 +5,7 @@ import type { RateType } from '../../providers/provider.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { ProviderRow } from '../../store/rates/providers.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
-import { addDays, EARLIEST_DAY, type IsoDate, latest } from '../../values/dates.ts'
+import { addDays, dayNumber, EARLIEST_DAY, type IsoDate, latest } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
 import { type Column, type DamagedDay, EMPTY_COLUMN } from './column.ts'
 import { findRoute, type Leg, type Route, type StoredLeg } from './convert.ts'
@@ -113,9 +113,12 @@ export function listDayRates(
   return withColumns(snapshot, series, (columns) => {
     const rates: SeriesRate[] = []
     const leftOut: number[] = []
+    const target = dayNumber(day)
     for (const [at, one] of series.entries()) {
       const column = columns[at] ?? EMPTY_COLUMN
-      const point = exact ? rateOn(column, day, true) : knownRateOn(column, snapshot.coveredDays(one.id), day)
+      const point = exact
+        ? rateOn(column, day, true)
+        : knownRateOn(column, snapshot.coveredDays(one.id), day, target)
       if (point && !('hole' in point)) {
         rates.push({ provider: codes.get(one.provider_id) ?? '', series: one, point })
       } else if (point || findHoles([seriesDays(snapshot, one, column)], { from: day, to: day })?.length) {

@@ -61,18 +61,22 @@ export function rateOn(column: Column, day: IsoDate, exact = false): RatePoint |
   return ratePoint(column, at, rateDay)
 }
 
-/** Last value on or before the day, or the hole that it must not be carried over (decisions#settled). */
+/**
+ * Last value on or before the day, or the hole that it must not be carried over (decisions#settled). `target`: the day's
+ * number, for a caller with many series.
+ */
 export function knownRateOn(
   column: Column,
   covered: CoveredDays,
   day: IsoDate,
+  target = dayNumber(day),
 ): RatePoint | DayHole | undefined {
-  const target = dayNumber(day)
   const at = findLastIndex(column.days, target)
   const rateDay = column.days[at]
   if (rateDay === undefined) return earlierDamage([{ column }], day)
   const hole = rateDay === target ? undefined : findHole(covered, rateDay, target)
-  return hole ? dayHole(hole, [{ column }]) : ratePoint(column, at, rateDay)
+  if (hole) return dayHole(hole, [{ column }])
+  return ratePoint(column, at, rateDay, rateDay === target ? day : isoDate(rateDay))
 }
 
 /** Sides of a pair on the newest day for which all are settled (decisions#settled); with `details` `covered_to`. */
@@ -160,9 +164,14 @@ function isSettled({ column, covered }: PairSide, day: number): boolean {
   return (column.days.at(-1) ?? Number.NEGATIVE_INFINITY) >= day || isCovered(covered, day)
 }
 
-/** Value at an index of a column; `day`: its day number. */
-export function ratePoint(column: Column, at: number, day = column.days[at] ?? 0): RatePoint {
-  const point = { rate_date: isoDate(day), value: columnValue(column, at) }
+/** Value at an index of a column, with its day as a number and as a date. */
+export function ratePoint(
+  column: Column,
+  at: number,
+  day = column.days[at] ?? 0,
+  rateDate = isoDate(day),
+): RatePoint {
+  const point = { rate_date: rateDate, value: columnValue(column, at) }
   const rounded_to = columnDecimals(column, at)
   return rounded_to === undefined ? point : { ...point, rounded_to }
 }

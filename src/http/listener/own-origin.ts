@@ -92,7 +92,11 @@ function findHost(req: IncomingMessage, proxies: BlockList | undefined): string 
 
 /** Raw Host headers: in `headers` the server has replaced the host. */
 export function hostFields({ rawHeaders }: IncomingMessage): string[] {
-  return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === 'host')
+  const hosts: string[] = []
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.toLowerCase() === 'host') hosts.push(rawHeaders[at + 1] ?? '')
+  }
+  return hosts
 }
 
 /**

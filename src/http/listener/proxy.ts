@@ -80,6 +80,7 @@ function parseHop(hop: string): string | undefined {
 }
 
 function plain(address: string): string {
-  const v4 = address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : ''
+  if (!address.startsWith('::ffff:')) return address
+  const v4 = address.slice('::ffff:'.length)
   return isIP(v4) === 4 ? v4 : address
 }
