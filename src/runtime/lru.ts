@@ -32,7 +32,7 @@ export function createLruCache<T extends NonNullable<unknown>>(
 }
 
 /** LRU caches by owner. The cache of an owner is freed with it. */
-export type CachesByOwner<T = unknown> = {
+export type CachesByOwner<T> = {
   of(owner: object): LruCache<T>
   /** Size of the newest cache. */
   size: LruCache<T>['size']
@@ -44,9 +44,14 @@ export function createCachesByOwner<T extends NonNullable<unknown>>(
   stats?: CacheStats,
 ): CachesByOwner<T> {
   const caches = new WeakMap<object, LruCache<T>>()
-  let newest: LruCache<T> | undefined
+  let newest: WeakRef<LruCache<T>> | undefined
+  const open = () => {
+    const cache = createLruCache<T>(maxBytes, stats)
+    newest = new WeakRef(cache)
+    return cache
+  }
   return {
-    of: (owner) => caches.getOrInsertComputed(owner, () => (newest = createLruCache<T>(maxBytes, stats))),
-    size: () => newest?.size() ?? { entries: 0, bytes: 0 },
+    of: (owner) => caches.getOrInsertComputed(owner, open),
+    size: () => newest?.deref()?.size() ?? { entries: 0, bytes: 0 },
   }
 }

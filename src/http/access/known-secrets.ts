@@ -1,5 +1,5 @@
 // Secrets of keys and tokens in memory, by their SHA-256. The time of a look-up reveals only bits of a hash, which an
-// attacker cannot choose.
+// attacker cannot choose. A connection has its last valid secret as it was sent, until it is closed.
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import { expiryMs } from '../../domain/access/rotation.ts'
@@ -48,34 +48,25 @@ export function findSecret<T>(secrets: KnownSecrets<T>, secret: string | null): 
 }
 
 const LAST = Symbol('last valid secret of a connection')
-type Last = { secret: string; digest: string; known: object; entry: object }
-type OwnConnection = object & { [LAST]?: Last }
+type OwnConnection = object & { [LAST]?: { secret: string; hash: string } }
 
-/**
- * Finds an entry as `findSecret` does. The last valid secret of a connection is not hashed again until the secrets are
- * reloaded.
- */
+/** Finds an entry as `findSecret` does. The last valid secret of a connection is not hashed again. */
 export function findSecretAgain<T>(
   connection: object,
   secrets: KnownSecrets<T>,
   secret: string,
 ): SecretEntry<T> | undefined {
   const last = (connection as OwnConnection)[LAST]
-  if (last?.known === secrets.known && isSame(last.secret, secret)) {
-    secrets.used.add(last.digest)
-    return last.entry as SecretEntry<T>
-  }
+  if (last && isSame(last.secret, secret)) return findByHash(secrets, last.hash)
   const entry = findSecret(secrets, secret)
-  if (entry) {
-    const digest = entry.digest.toString('latin1')
-    ;(connection as OwnConnection)[LAST] = { secret, digest, known: secrets.known, entry }
-  }
+  if (entry) (connection as OwnConnection)[LAST] = { secret, hash: entry.digest.toString('latin1') }
   return entry
 }
 
-/** Compares two secrets in constant time. */
+/** Compares two secrets, whose length is known, in constant time. */
 function isSame(one: string, other: string): boolean {
-  let difference = one.length ^ other.length
+  if (one.length !== other.length) return false
+  let difference = 0
   for (let at = 0; at < other.length; at++) difference |= one.charCodeAt(at) ^ other.charCodeAt(at)
   return difference === 0
 }

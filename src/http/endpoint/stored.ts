@@ -19,8 +19,6 @@ export type StoredDeps<S extends StoredSnapshot = RateSnapshot> = {
   cache: { snapshot(): S; read<T>(query: (present: S) => T | Promise<T>): T | Promise<T> }
   past: { read<T>(present: S, instant: number, find: (then: S) => T | Promise<T>): Promise<T> }
   answers: AnswerCache
-  /** True: equal requests have equal answers for a snapshot and a day. False: each request reads the revision first. */
-  repeats: boolean
   clock: Clock
 }
 
@@ -53,7 +51,7 @@ export function storedEndpoint<
   T,
   S extends StoredSnapshot,
 >(
-  { cache, past, answers, repeats, clock }: StoredDeps<S>,
+  { cache, past, answers, clock }: StoredDeps<S>,
   { effective, find, forms, ...endpoint }: StoredEndpoint<Q, P, A, T, S>,
 ): AnyEndpoint {
   const negotiatedForm = ({ req }: H3Event) =>
@@ -83,7 +81,7 @@ export function storedEndpoint<
           }
           return result instanceof Promise ? result.then(render) : render(result)
         }
-        return answers.reply(event, snapshot, { key, contentType, today: repeats ? today : undefined, make })
+        return answers.reply(event, snapshot, { key, contentType, today, make })
       })
     },
   })

@@ -52,7 +52,7 @@ export function ratesApi(deps: RatesDeps): { api: Api; caches: () => Record<stri
   const answers = createAnswerCache()
   const histories = createHistoryEncoder()
   const { db, cache, past, indicators, clock, scheduler, backups } = deps
-  const storedDeps = { cache, past, clock, answers, repeats: true }
+  const storedDeps = { cache, past, clock, answers }
   const api: Api = {
     prefixes: ['/'], // errors of a path that no API has are of its shape
     errors: RATES_ERRORS,
@@ -70,7 +70,7 @@ export function ratesApi(deps: RatesDeps): { api: Api; caches: () => Record<stri
       ...pairHistoryEndpoints(storedDeps),
       ...pricesEndpoints({ ...storedDeps, scheduler, unserved: createUnservedLog(deps.log, clock) }),
       revisionsEndpoint(db),
-      ...indicatorEndpoints({ ...indicators, answers: createAnswerCache(), repeats: false, clock, db }),
+      ...indicatorEndpoints({ ...indicators, answers: createAnswerCache(), clock, db }),
       ...indicatorExportEndpoints(db),
       syncRunsEndpoint(db),
       schedulerEndpoint(db, scheduler, backups),

@@ -12,7 +12,7 @@ import type { Chunks } from '../../../store/blobs/chunks.ts'
 import type { IsoDate } from '../../../values/dates.ts'
 import type { Reply } from '../endpoint.ts'
 import { acceptsCoding } from './accept.ts'
-import { cacheFinished, type Sources } from './finished.ts'
+import { finishedStore } from './finished.ts'
 import { nodeContext } from './send.ts'
 import { encodeChunks, type TextParts, wholeOrParts } from './text-parts.ts'
 
@@ -52,7 +52,7 @@ export type CacheableAnswer = {
   /** Route, form and effective parameters: what makes one answer differ from another. */
   key: string
   contentType: string
-  /** Day of the answer, if a repeated request has the same answer on that day. */
+  /** Day of the answer, if equal requests have it from the same data on that day. */
   today?: IsoDate | undefined
   make(): RenderedAnswer | Promise<RenderedAnswer>
 }
@@ -128,12 +128,12 @@ function replyFromCache(
   cache: LruCache<CachedAnswer>,
   key: string,
   answer: CachedAnswer,
-  sources: Sources | undefined,
+  sources: { data: Revision; today: IsoDate } | undefined,
 ): Reply | Promise<Reply> {
   const { body, packed } = answer
   const { isHeld, takesGzip, headers } = negotiated(event, answer, body.length > COMPRESSED_BYTES)
   const reply = (bytes: string | Uint8Array, status = 200): Reply => {
-    return { status, body: bytes, headers, onSent: sources && cacheFinished(event, sources, bytes) }
+    return { status, body: bytes, headers, onSent: sources && finishedStore(event, sources, bytes) }
   }
   if (isHeld) return reply('', 304)
   if (!takesGzip) return reply(body)
