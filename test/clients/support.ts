@@ -15,7 +15,7 @@ import { createSelfSigned } from '../../src/cli/commands/certificates/certificat
 import { addKey } from '../api/compat/asmx.ts'
 import { openApp } from '../api/support.ts'
 import { type TestApp, type TestAppOptions, temporaryDirectory } from '../support/app.ts'
-import { runCommand } from '../support/terminal.ts'
+import { runCommand, until } from '../support/terminal.ts'
 
 export const TODAY = '2026-03-24'
 /** A key that is allowed in URLs. */
@@ -32,7 +32,9 @@ const INTERPRETERS: Record<string, string> = {
 /** A synchronized app for a whole test file; it accepts only `KEY`, unless a network is open. */
 export async function openForClients(options: TestAppOptions = {}): Promise<TestApp> {
   const app = await openApp({ listen: { compat: { open: undefined, serveRounded: false } }, ...options })
-  await app.sync()
+  // The scheduler syncs at its start, and a second run beside it is refused.
+  if (options.scheduler) await until(async () => (await app.get('/api/v1/rates/latest')).status === 200)
+  else await app.sync()
   await addKey(app, { secret: KEY, kind: 'url' })
   return app
 }
