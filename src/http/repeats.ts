@@ -1,5 +1,4 @@
-// Answers repeated requests with their finished answers. The framework is half of the work on a request, and has all
-// others (decisions#caching).
+// Answers repeated requests with their finished answers, before the framework sees them (decisions#caching).
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { DatabaseState } from '../domain/operations/database-watch.ts'
@@ -11,7 +10,7 @@ import { type FinishedAnswer, setPlace } from './endpoint/answers/finished.ts'
 import { KEY_NAMES } from './endpoint/url-key.ts'
 import type { StartRequest } from './request-log.ts'
 
-const CACHE_BYTES = 8 * 1024 * 1024
+const CACHE_BYTES = 12 * 1024 * 1024
 const MAX_TARGET = 200 // characters; a URL with the contract's parameters takes 150
 /** Percent escapes can hide the parameter of a key. */
 const MAY_CONTAIN_KEY = new RegExp(`%|token|${KEY_NAMES.join('|')}`, 'i')

@@ -1,7 +1,7 @@
 // The ten errands of an accountant, by keyboard alone, with the words of the Spanish manual.
 
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Page } from 'puppeteer-core'
@@ -18,6 +18,7 @@ import {
   assertClean,
   createDocuments,
   elementText,
+  listDownloads,
   openBrowser,
   openVisit,
   setDownloadFolder,
@@ -162,7 +163,7 @@ test('errand 4: the closes of EUR/CRC 2025 to Excel', async (t) => {
   await page.waitForFunction(() => document.activeElement?.querySelector('strong')?.textContent === 'Excel')
   await press(page, 'Enter')
   const file = join(folder, 'bccr-cierres-EUR-CRC-2025.xlsx')
-  await until(async () => existsSync(file))
+  await until(() => listDownloads(folder).length > 0)
   const sheet = await (await openArchive(readFileSync(file))).read('xl/worksheets/sheet1.xml')
   const { points } = await app.json<{ points: { last: { value: string } }[] }>(
     '/api/v1/history?base=EUR&quote=CRC&type=venta&from=2025-01-01&to=2025-12-31&every=month&stat=all&details=true',

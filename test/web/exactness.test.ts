@@ -17,6 +17,7 @@ import { until } from '../support/terminal.ts'
 import {
   chooseFile,
   enterSecret,
+  listDownloads,
   openEngine,
   openPageApp,
   openVisit,
@@ -286,13 +287,12 @@ test('workbooks open in a spreadsheet: days are dates, digits are numbers, no na
   await page.waitForFunction(() => document.querySelectorAll('.currency').length > 20)
   await chooseFile(visit, '.history-tools', 'excel')
   await chooseFile(visit, '.currencies', 'excel')
-  const files = () => readdirSync(folder).filter((name) => name.endsWith('.xlsx'))
-  await until(() => files().length === 2)
+  await until(() => listDownloads(folder).length === 2)
   const out = join(folder, 'out')
   mkdirSync(out)
   const profile = `-env:UserInstallation=file://${folder}/profile`
   const convert = ['--headless', profile, '--convert-to', 'fods', '--outdir', out]
-  const words = [...convert, ...files().map((name) => join(folder, name))]
+  const words = [...convert, ...listDownloads(folder).map((name) => join(folder, name))]
   await promisify(execFile)('soffice', words, { env: { PATH: process.env.PATH, HOME: folder } })
   const [currencies = '', history = ''] = ['bccr-m', 'bccr-U'].map((begin) => {
     const name = readdirSync(out).find((one) => one.startsWith(begin)) ?? ''

@@ -1,6 +1,8 @@
 // Opens the page of an app in Chromium, and records violations, errors and requests.
 
 import assert from 'node:assert/strict'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, afterEach, beforeEach } from 'node:test'
 import {
   type Browser,
@@ -185,6 +187,12 @@ export async function setDownloadFolder({ cdp }: Visit, folder: string): Promise
   const { browserContextId } = (await cdp.send('Target.getTargetInfo')).targetInfo
   const target = browserContextId === undefined ? {} : { browserContextId }
   await cdp.send('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath: folder, ...target })
+}
+
+/** Lists the complete downloads. Chromium makes an empty file of the name, and renames that of the bytes at the end. */
+export function listDownloads(folder: string): string[] {
+  const isComplete = (name: string) => statSync(join(folder, name)).size > 0
+  return readdirSync(folder).filter((name) => !name.endsWith('.crdownload') && isComplete(name))
 }
 
 const FILES = ['excel', 'spanish', 'programs'] as const

@@ -1,7 +1,7 @@
 // Card of indicators: figures, chart, files, counters of 40 entities, and that a page without indicators does not load it.
 
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryDirectory } from '../../support/temporary.ts'
@@ -15,6 +15,7 @@ import {
   assertClean,
   chooseFile,
   DESKTOP,
+  listDownloads,
   openEngine,
   openPageApp,
   openVisit,
@@ -171,7 +172,7 @@ test('files of an indicator and of the counters have all digits', async (t) => {
   const folder = temporaryDirectory(t)
   await setDownloadFolder(visit, folder)
   const saved = async (name: string) => {
-    await until(() => readdirSync(folder).includes(name))
+    await until(() => listDownloads(folder).includes(name))
     return readFileSync(join(folder, name), 'utf8')
   }
   await chooseFile(visit, '.indicator-trend', 'programs')

@@ -1,7 +1,7 @@
 // Converted lists and exchange differences: figures of the API, errors in words, and the data that is sent and stored.
 
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { HTTPRequest } from 'puppeteer-core'
@@ -13,6 +13,7 @@ import { fill, startSession, waitForIdle } from '../states.ts'
 import {
   assertClean,
   chooseFile,
+  listDownloads,
   openEngine,
   openVisit,
   PHONE,
@@ -318,7 +319,7 @@ test('exchange differences have the results of the API, survive a reload, and le
   await setDownloadFolder(visit, folder)
   await chooseFile(visit, '.positions', 'excel')
   const file = join(folder, 'bccr-diferencial-2026-10-31.xlsx')
-  await until(async () => existsSync(file))
+  await until(() => listDownloads(folder).length > 0)
   const sheet = await (await openArchive(readFileSync(file))).read('xl/worksheets/sheet1.xml')
   assert.match(sheet ?? '', /<f>ROUND\(C7\*F7,2\)<\/f>/)
   assert.match(sheet ?? '', /<f>K7-J7<\/f>/)

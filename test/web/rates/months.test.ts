@@ -1,7 +1,7 @@
 // Closes and means of periods, and the export. The screen rounds; clipboard and files have exactly the digits of the API.
 
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { scaled } from '../../faults/scale.ts'
@@ -15,6 +15,7 @@ import {
   assertClean,
   chooseFile,
   elementText,
+  listDownloads,
   openEngine,
   openVisit,
   PHONE,
@@ -250,9 +251,7 @@ test('clipboard and files have all digits of the periods, in their notation', as
     const folder = temporaryDirectory(t)
     await setDownloadFolder(visit, folder)
     await chooseFile(visit, '.months', file)
-    await until(
-      () => readdirSync(folder).includes(name) && /\n$/.test(readFileSync(join(folder, name), 'utf8')),
-    )
+    await until(() => listDownloads(folder).includes(name))
     return readFileSync(join(folder, name), 'utf8')
   }
   const spanish = await saved('spanish')
@@ -374,10 +373,7 @@ for (const format of ['csv', 'ndjson'] as const) {
     const expected = Buffer.from(await (await app.get(`/api/v1/export.${format}`)).arrayBuffer())
     assert.ok(expected.length > 1_000_000)
     const file = join(folder, `cambista.${format}`)
-    await until(
-      () =>
-        readdirSync(folder).includes(`cambista.${format}`) && readFileSync(file).length >= expected.length,
-    )
+    await until(() => listDownloads(folder).length > 0)
     assert.ok(readFileSync(file).equals(expected), 'the bytes of the API')
     const resources = await visit.page.evaluate(() =>
       performance.getEntriesByType('resource').map(({ name }) => name),

@@ -1,7 +1,7 @@
 // Hostile documents and names, with markup and scripts, in the list, the preview and the download.
 
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { DOCUMENT } from '../../../src/web/i18n/document.ts'
@@ -13,6 +13,7 @@ import {
   assertClean,
   createDocuments,
   enterSecret,
+  listDownloads,
   openBrowser,
   openPageApp,
   openVisit,
@@ -78,10 +79,8 @@ for (const [name, mimetype, content, preview] of HOSTILE) {
     const folder = temporaryDirectory(t)
     await setDownloadFolder(visit, folder)
     await page.click('.download-button')
-    // The file exists before its bytes are written.
-    const isWhole = (file: string) => !file.endsWith('.crdownload') && statSync(join(folder, file)).size > 0
-    await until(() => readdirSync(folder).some(isWhole))
-    const [file = ''] = readdirSync(folder).filter(isWhole)
+    await until(() => listDownloads(folder).length > 0)
+    const [file = ''] = listDownloads(folder)
     assert.equal(readFileSync(join(folder, file), 'utf8'), content)
     assert.equal(await page.evaluate(() => 'taken' in window || 'taken' in {}), false)
     assertClean(visit)

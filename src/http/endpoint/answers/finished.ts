@@ -9,7 +9,7 @@ import type { Reply } from '../endpoint.ts'
 import { keyInPath } from '../url-key.ts'
 import { nodeContext } from './send.ts'
 
-const ENTRY_BYTES = 700 // overhead of an entry beside request and body
+const ENTRY_BYTES = 500 // overhead of an entry beside request and body
 const PLACE = Symbol('place of the finished answer to a request')
 
 export type FinishedAnswer = {
