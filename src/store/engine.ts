@@ -168,8 +168,6 @@ export type EngineSql = {
   consistently<T>(db: WriteDb, work: (trx: WriteDb) => Promise<T>): Promise<T>
   /** True when all series are read in advance, because the database may be unreachable later. */
   readonly readsAhead: boolean
-  /** True when a commit takes long, so that uploads share one. */
-  readonly sharesCommits: boolean
   /** True when nodes of an earlier version may use the database at the same time. */
   readonly mayHaveOlderNodes: boolean
   /** Like selectColumnsOfSeries of rates.ts, without the series that have no value. */

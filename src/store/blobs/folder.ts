@@ -65,6 +65,7 @@ export async function openBlobFolder(
   const batches = new Map<ListedBatch, string>() // with the beginning of their files' names
   const pool: WriterPool = { openFiles: 0, blocks: [], onFailure }
   const semaphore = createSemaphore(CALLS_AT_ONCE)
+  const durable = new Set<string>()
   await fs.mkdir(temporary, { recursive: true, mode: 0o700 })
   await flush(dir, fs)
   await flush(dirname(dir), fs)
@@ -85,7 +86,7 @@ export async function openBlobFolder(
       const name = randomUUID()
       const store: BatchStore = {
         ...{ path: join(temporary, name), begin: createWriter, unlink: (path) => fs.unlink(path) },
-        ...{ commitFiles: (files) => renameBlobs(fs, dir, files), semaphore, onFailure },
+        ...{ commitFiles: (files) => renameBlobs(fs, dir, files, durable), semaphore, onFailure },
         onEnd: (ended) => batches.delete(ended),
       }
       const batch = createBlobBatch(store, memory)
@@ -95,7 +96,7 @@ export async function openBlobFolder(
     async commit(staged) {
       try {
         await inParallel(staged, CALLS_AT_ONCE, (blob) => blob.sync())
-        await renameBlobs(fs, dir, staged)
+        await renameBlobs(fs, dir, staged, durable)
       } catch (error) {
         await inParallel(staged, CALLS_AT_ONCE, (blob) => blob.discard())
         onFailure?.(error)
@@ -120,7 +121,7 @@ export async function openBlobFolder(
     },
     removeUnfinished: (before) => removeUnfinished(fs, temporary, { before, except: batches }),
     freeBytes: () => freeBytes(dir),
-    ...(!storeId && { removedFolder: removedFolder(dir, fs) }),
+    ...(!storeId && { removedFolder: removedFolder(dir, fs, durable) }),
   }
   return blobs
 }
@@ -204,7 +205,7 @@ function isHeld(dir: string): boolean {
 }
 
 /** Opens <dir>/removed, whose files are <day>.<sha256>. */
-function removedFolder(dir: string, fs: BlobFs): RemovedFolder {
+function removedFolder(dir: string, fs: BlobFs, durable: Set<string>): RemovedFolder {
   const folder = join(dir, REMOVED_FOLDER)
   const blobFile = ({ day, sha256 }: RemovedBlob) => join(folder, `${day}.${sha256}`)
   return {
@@ -225,6 +226,7 @@ function removedFolder(dir: string, fs: BlobFs): RemovedFolder {
         fs,
         dir,
         blobs.map((blob) => ({ path: blobFile(blob), sha256: blob.sha256 })),
+        durable,
       ),
     async delete(blob) {
       if (!isHeld(dir)) await unlessMissing(fs.unlink(blobFile(blob)))

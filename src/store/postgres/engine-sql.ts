@@ -27,7 +27,6 @@ export const postgresSql: EngineSql = {
   consistently: (db, work) =>
     withRetry(() => db.transaction().setIsolationLevel('repeatable read').execute(work)),
   readsAhead: true,
-  sharesCommits: true,
   mayHaveOlderNodes: true,
   // A query for each series, or coalesce instead of case, takes 50 % longer.
   async columnsOfSeries(db, seriesIds) {

@@ -14,7 +14,6 @@ export const sqliteSql: EngineSql = {
   consistently: runTransaction,
 
   readsAhead: false,
-  sharesCommits: false,
   mayHaveOlderNodes: false,
 
   async columnsOfSeries(db, seriesIds) {

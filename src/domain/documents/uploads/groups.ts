@@ -2,7 +2,7 @@
 // An upload that finds no other waits for none (decisions#node-uploads).
 
 import { AppError, errorCode } from '../../../runtime/errors.ts'
-import { LOCK_NOT_AVAILABLE, storageError } from '../../../runtime/storage-error.ts'
+import { isDatabaseError, LOCK_NOT_AVAILABLE, storageError } from '../../../runtime/storage-error.ts'
 import type { IdRange } from '../../../store/documents/idempotency.ts'
 import { blobHashes } from '../regained-blobs.ts'
 import type { StagedUpload } from './store.ts'
@@ -84,8 +84,8 @@ async function commitGroup(group: readonly Member[], commit: Commit): Promise<vo
 function isDatabaseFailure(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined
   return [error, cause].some((one) => {
-    const code = errorCode(one)
-    return code.startsWith('PG_') && code !== LOCK_NOT_AVAILABLE && storageError(one) instanceof AppError
+    if (!isDatabaseError(one) || errorCode(one) === LOCK_NOT_AVAILABLE) return false
+    return storageError(one) instanceof AppError
   })
 }
 

@@ -65,7 +65,7 @@ export const HAS_ANSWER = Symbol('there is an answer already')
 export type UploadStorage = {
   db: WriteDb
   blobs: Blobs
-  /** Commits an upload together with others that wait; undefined where a commit is cheap. */
+  /** Commits an upload together with others that wait; undefined for a mail, whose entry is of its transaction. */
   commitInGroup?: ((upload: StagedUpload) => Promise<IdRange[]>) | undefined
 }
 

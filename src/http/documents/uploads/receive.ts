@@ -17,7 +17,6 @@ import { createMemoryBudget, type MemoryLimits } from '../../../runtime/memory-b
 import { createSemaphore, type Semaphore } from '../../../runtime/semaphore.ts'
 import type { Blobs } from '../../../store/blobs/blobs.ts'
 import type { RequestedOptions } from '../../../store/documents/documents.ts'
-import { engineSql } from '../../../store/engine.ts'
 import type { WriteDb } from '../../../store/tables.ts'
 import { checkWritable } from '../../../store/write-guard.ts'
 import type { Clock } from '../../../values/dates.ts'
@@ -99,9 +98,7 @@ export function createUploadTurns({ maxUploads, waitMs }: UploadLimits): Semapho
 
 export function createUploadReceiver(deps: UploadDeps): UploadReceiver {
   const { db, limits, blobs, log, turns, invoices } = deps
-  const commitInGroup = engineSql(db).sharesCommits
-    ? createUploadGroups((uploads) => insertUploads(db, blobs, uploads))
-    : undefined
+  const commitInGroup = createUploadGroups((uploads) => insertUploads(db, blobs, uploads))
   const memory = createMemoryBudget(limits.memory ?? MEMORY)
   const watch = () => checkFreeSpace(blobs, limits.minFree)
   const running = new Set<string>()

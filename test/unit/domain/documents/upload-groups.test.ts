@@ -69,6 +69,7 @@ test('uploads of the same content, and large uploads, do not share a commit', as
 })
 
 const FAULTS = [
+  Object.assign(new Error('a key is unknown'), { code: 'SQLITE_CONSTRAINT_FOREIGNKEY' }),
   new AppError('over-quota', 'The quota is used up'),
   Object.assign(new Error('a directory import has locked the agent'), { code: 'PG_55P03' }),
 ]
@@ -90,6 +91,8 @@ for (const error of [
   new AppError('busy', 'The database is in use', {
     cause: Object.assign(new Error('deadlock'), { code: 'PG_40P01' }),
   }),
+  Object.assign(new Error('the database or disk is full'), { code: 'SQLITE_FULL' }),
+  Object.assign(new Error('the disk is broken'), { code: 'SQLITE_IOERR_WRITE' }),
 ])
   test(`an error of the database rejects the whole group: ${error.message}`, async () => {
     const { commitInGroup, endAll, commits } = ground((of) => (of.length > 1 ? error : undefined))

@@ -19,6 +19,12 @@ const SMALL = Buffer.from('small')
 const BATCH = [LARGE, SMALL, KNOWN]
 
 const sha256Hex = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+/** Folders `/ab` and `/ab/cd` of a blob. */
+function blobFolders(name: string): string[] {
+  return [`/${name.slice(0, 2)}`, `/${name.slice(0, 2)}/${name.slice(2, 4)}`]
+}
+
+const SMALL_FOLDERS = ['/', ...blobFolders(sha256Hex(SMALL))].map((folder) => `sync ${folder}`)
 
 async function store(blobs: BlobFolder, batch: Buffer[]): Promise<void> {
   const staged: StagedBlob[] = []
@@ -39,6 +45,8 @@ async function store(blobs: BlobFolder, batch: Buffer[]): Promise<void> {
   }
   await blobs.commit(staged)
 }
+
+type Ground = Awaited<ReturnType<typeof openWithFaults>>
 
 async function openWithFaults(t: TestContext) {
   const root = mkdtempSync(join(tmpdir(), 'cambista-faults-'))
@@ -80,16 +88,76 @@ test('writes, flushes the files, renames, flushes the folders: in this order', a
   before(fileSyncs, renames)
   before(renames, folderSyncs)
   const folders = new Set(
-    BATCH.map(sha256Hex).flatMap((name) => [
-      '/',
-      `/${name.slice(0, 2)}`,
-      `/${name.slice(0, 2)}/${name.slice(2, 4)}`,
-    ]),
+    BATCH.map(sha256Hex)
+      .filter((name) => name !== sha256Hex(KNOWN))
+      .flatMap((name) => ['/', ...blobFolders(name)]),
   )
+  folders.add(String(blobFolders(sha256Hex(KNOWN))[1])) // its parents were flushed before
   assert.deepEqual(
     folderSyncs.map((i) => calls[i]).sort(),
     [...folders].map((folder) => `sync ${folder}`).sort(),
   )
+})
+
+/** Stores a blob; returns the flushes of folders. */
+async function storeAndList(ground: Ground, content: Buffer): Promise<string[]> {
+  ground.faulty.calls.length = 0
+  await store(ground.blobs, [content])
+  return folderFlushes(ground)
+}
+
+function folderFlushes({ faulty }: Ground): string[] {
+  return faulty.calls.filter((call) => /^sync (?!\/tmp)/.test(call)).sort()
+}
+
+test('flushes a new folder in its parents once, and later only its names', async (t) => {
+  const ground = await openWithFaults(t)
+  assert.deepEqual(await storeAndList(ground, SMALL), SMALL_FOLDERS)
+  assert.deepEqual(await storeAndList(ground, SMALL), SMALL_FOLDERS.slice(2))
+  const reopened = { ...ground, blobs: await openBlobFolder(ground.dir, ground.faulty.fs) }
+  assert.deepEqual(await storeAndList(reopened, SMALL), SMALL_FOLDERS, 'nothing is remembered at a start')
+})
+
+test('flushes a folder again after a failed flush, whichever it was', async (t) => {
+  for (const failing of SMALL_FOLDERS) {
+    const ground = await openWithFaults(t)
+    ground.faulty.faults = (call) => (call === failing ? 'EIO' : undefined)
+    await assert.rejects(store(ground.blobs, [SMALL]), AppError)
+    ground.faulty.faults = () => undefined
+    assert.deepEqual(await storeAndList(ground, SMALL), SMALL_FOLDERS, failing)
+    ground.faulty.faults = (call) => (call === SMALL_FOLDERS[2] ? 'EIO' : undefined)
+    await assert.rejects(store(ground.blobs, [SMALL]), AppError)
+    ground.faulty.faults = () => undefined
+    assert.deepEqual(await storeAndList(ground, SMALL), SMALL_FOLDERS, `${failing}, then the names`)
+  }
+})
+
+test('flushes a folder that another upload made and has not flushed yet', async (t) => {
+  for (const waiting of SMALL_FOLDERS) {
+    const ground = await openWithFaults(t)
+    ground.faulty.calls.length = 0
+    const { promise, resolve } = Promise.withResolvers<undefined>()
+    let isFirst = true
+    ground.faulty.faults = (call) => {
+      if (call !== waiting || !isFirst) return undefined
+      isFirst = false
+      return promise
+    }
+    const first = store(ground.blobs, [SMALL])
+    while (folderFlushes(ground).length < SMALL_FOLDERS.length) await passTurns(1)
+    assert.deepEqual(await storeAndList(ground, SMALL), SMALL_FOLDERS, waiting)
+    resolve(undefined)
+    await first
+  }
+})
+
+test('flushes a folder anew that was removed beneath it', async (t) => {
+  const ground = await openWithFaults(t)
+  await storeAndList(ground, SMALL)
+  for (const folder of [SMALL_FOLDERS[2], SMALL_FOLDERS[1]]) {
+    rmSync(join(ground.dir, String(folder).slice('sync /'.length)), { recursive: true })
+    assert.deepEqual(await storeAndList(ground, SMALL), SMALL_FOLDERS, `without ${folder}`)
+  }
 })
 
 test('flushes its own folders when it opens', async (t) => {
