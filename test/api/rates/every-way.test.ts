@@ -365,8 +365,12 @@ function expectedRows(
   const result: Row[] = []
   for (let day = from; day <= to; day = addDays(day, 1)) {
     const isPublished = legs.some(({ series }) => series.values.has(day))
-    const { rate, isHole } = conversion(asking, pair, day)
+    const { rate, isHole: isPairHole } = conversion(asking, pair, day)
     const isShown = rows === 'filled' || isPublished
+    const isLegHole = () =>
+      legs.some(({ series }) => conversion(asking, { ...series, side: pair.side }, day).isHole)
+    // A leg beside one without any value has its holes too.
+    const isHole = isPairHole || (isShown && rate === undefined && isLegHole())
     if (isHole && isShown) return undefined
     const isKnown = legs.every(({ series }) => series.values.has(day) || (ends.get(series) ?? '') >= day)
     if (isShown && isKnown) {
