@@ -44,6 +44,7 @@ export function createUploadGroups(commit: Commit): (upload: StagedUpload) => Pr
 
 /** Removes and returns the members of a group. Their blobs differ, for one blob has one row. */
 function takeGroup(waiting: Member[]): Member[] {
+  if (waiting.length < 2) return waiting.splice(0)
   const group: Member[] = []
   const hashes = new Set<string>()
   let documents = 0
