@@ -185,11 +185,11 @@ test('wrong parameters of a call are rejected', async () => {
     assert.match(body.result.content[0].text, /^arguments must be an object/)
   }
   const strange = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_rate","arguments":'
-  for (const args of ['{"constructor":"x"}', '{"base":{"toString":1}}', '{"on":1e999}']) {
+  for (const args of ['{"on":{"constructor":"x"}}', '{"base":{"toString":1}}', '{"on":1e999}']) {
     const { body } = await send(app, `${strange}${args}}}`)
     assert.equal(body.result.isError, true, args)
   }
-  const big = await send(app, `${strange}{"x":${'9'.repeat(400)}}}}`)
+  const big = await send(app, `${strange}{"on":${'9'.repeat(400)}}}}`)
   assert.equal(big.body.result.isError, true)
   assert.match((await send(app, legacy('tools/list', { cursor: 'x' }))).body.error.message, /no such cursor/)
   for (const text of ['1.0000000000000000001', '9007199254740993', '1.5', '1e400', '-0.5']) {

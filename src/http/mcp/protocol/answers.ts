@@ -1,7 +1,7 @@
 // Limits of results: rows up to a size, sentences of one line.
 
 const LARGEST_ROWS = 26_000 // bytes; with the fields around the rows a result is below 32 KB
-const LONGEST_SENTENCE = 300
+export const LONGEST_SENTENCE = 300
 const NOT_PLAIN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu
 
 /** Returns as many of the first rows as fit into a result, at least one. */
@@ -16,11 +16,11 @@ export function fitRows<Row>(rows: readonly Row[]): { rows: Row[]; hasMore: bool
   return { rows: fit, hasMore: false }
 }
 
-/** Returns a text on one line of at most 300 characters. */
-export function oneLine(text: string): string {
+/** Returns a text on one line, at most 300 characters long. */
+export function oneLine(text: string, most = LONGEST_SENTENCE): string {
   const characters = [...text.replace(NOT_PLAIN, ' ').trim()]
-  if (characters.length <= LONGEST_SENTENCE) return characters.join('')
-  return `${characters.slice(0, LONGEST_SENTENCE - 1).join('')}…`
+  if (characters.length <= most) return characters.join('')
+  return `${characters.slice(0, most - 1).join('')}…`
 }
 
 /** `1 document`, `3 documents`. */

@@ -3,13 +3,15 @@
 
 import type * as v from 'valibot'
 import { AppError } from '../../../runtime/errors.ts'
+import { cleanText } from '../../../values/clean-text.ts'
 import { isJsonObject } from '../../../values/json-object.ts'
 import type { AuthorizedToken } from '../../access/auth.ts'
 import type { QuerySchema } from '../../endpoint/endpoint.ts'
 import { invalidParameters, type ValidationItem } from '../../endpoint/error-shape.ts'
 import { validate } from '../../endpoint/params.ts'
-import { addUnknownParameters } from '../../endpoint/unknown-parameters.ts'
+import { addUnknownParameters, nearestName } from '../../endpoint/unknown-parameters.ts'
 import { type JsonSchema, jsonSchema } from '../../openapi/schemas.ts'
+import { LONGEST_SENTENCE, oneLine } from './answers.ts'
 
 /** Credential that a tool requires: a key, or a token with this action. */
 export type Need = 'key' | 'documents:GET' | 'documents:POST' | 'documents:CLAIM'
@@ -58,12 +60,21 @@ type Definition<Q extends QuerySchema> = {
   run(input: v.InferOutput<Q>, caller: Caller): ToolResult | Promise<ToolResult>
 }
 
+/** Names that n8n, front ends of chats and `_meta` add to the arguments of any tool. */
+const ADDED_NAMES = /^(?:_|(?:toolCallId|tool|sessionId|action|chatInput)$)/
+/** Names of a pair in `convert` and elsewhere. Without them a tool would answer with its default pair. */
+const PAIR_NAMES = /^(?:from|to|source|target)(?:_?currency)?$/i
+/** Optional arguments whose empty text is a value. */
+const FREE_TEXTS = new Set(['text', 'note', 'result'])
+const LONGEST_NAME = 40
+const LONGEST_LIST = 80
+
 export function tool<Q extends QuerySchema>(definition: Definition<Q>): Tool {
-  const { name, needs, about, input, output, isOffered, lists, changes = false } = definition
+  const { name, needs, about, input, output, isOffered, changes = false } = definition
   const inputSchema = jsonSchema(input)
-  const parameters = listParameters(inputSchema)
+  const lists = listParameters(inputSchema)
   return {
-    ...{ needs, isOffered, lists },
+    ...{ needs, isOffered, lists: definition.lists },
     definition: {
       name,
       description: about,
@@ -71,7 +82,11 @@ export function tool<Q extends QuerySchema>(definition: Definition<Q>): Tool {
       outputSchema: compactSchema(jsonSchema(output), true),
       annotations: changes ? { readOnlyHint: false, destructiveHint: false } : { readOnlyHint: true },
     },
-    call: async (values, caller) => definition.run(parseArguments(input, parameters, values), caller),
+    async call(values, caller) {
+      const { output, ignored } = parseArguments(input, { lists, changes }, values)
+      const { value, sentence } = await definition.run(output, caller)
+      return { value, sentence: addIgnored(sentence, ignored) }
+    },
   }
 }
 
@@ -98,26 +113,53 @@ function listParameters({ properties }: JsonSchema): ReadonlySet<string> {
   return new Set(entries.flatMap(([name, one]) => (isJsonObject(one) && one.type === 'array' ? [name] : [])))
 }
 
-/** Validates arguments. Integers and booleans are read as their text in a URL; null counts as absent. */
+/**
+ * Validates arguments. Integers and booleans are read as their text in a URL. Null and an empty text count as absent.
+ * `ignored`: names that the tool does not have (decisions#mcp-results).
+ */
 function parseArguments<Q extends QuerySchema>(
   schema: Q,
-  lists: ReadonlySet<string>,
+  { lists, changes }: { lists: ReadonlySet<string>; changes: boolean },
   values: unknown,
-): v.InferOutput<Q> {
-  const texts: Record<string, unknown> = Object.create(null)
-  const errors: ValidationItem[] = []
+): { output: v.InferOutput<Q>; ignored: readonly string[] } {
   if (values !== undefined && !isJsonObject(values))
     throw new AppError('invalid', 'arguments must be an object')
+  const texts: Record<string, unknown> = Object.create(null)
+  const unknown: Record<string, unknown> = Object.create(null)
+  const ignored: string[] = []
+  const errors: ValidationItem[] = []
   for (const [name, value] of Object.entries(values ?? {})) {
-    if (value === null) continue
-    if (lists.has(name) || typeof value === 'string') texts[name] = value
+    const parameter = Object.hasOwn(schema.entries, name) ? schema.entries[name] : undefined
+    if (ADDED_NAMES.test(name)) ignored.push(name)
+    else if (value === null) continue
+    else if (!parameter) unknown[name] = value
+    else if (value === '' && parameter.type === 'optional' && !FREE_TEXTS.has(name)) continue
+    else if (lists.has(name) || typeof value === 'string') texts[name] = value
     else if (typeof value === 'boolean' || Number.isSafeInteger(value)) texts[name] = String(value)
     else errors.push(invalidType(name, value))
   }
   const output = validate(schema, 'query', texts, errors)
-  addUnknownParameters(texts, Object.keys(schema.entries), errors, { owner: 'this tool' })
+  const parameters = Object.keys(schema.entries)
+  const names = Object.keys(unknown)
+  if (changes || errors.length > 0 || names.some((name) => resemblesParameter(name, parameters)))
+    addUnknownParameters(unknown, parameters, errors, { owner: 'this tool' })
   if (errors.length > 0) throw invalidParameters(errors)
-  return output
+  return { output, ignored: [...ignored, ...names] }
+}
+
+/** Names such as `thread_id` do not resemble `id`: it is required, so a call without it is an error anyway. */
+function resemblesParameter(name: string, parameters: readonly string[]): boolean {
+  if (PAIR_NAMES.test(name) && parameters.includes('base')) return true
+  const others = parameters.filter((one) => one !== 'id')
+  return nearestName(name, others) !== undefined
+}
+
+/** Appends the names that a tool ignored to its sentence, which is cut to leave room for them. */
+function addIgnored(sentence: string, names: readonly string[]): string {
+  if (names.length === 0) return sentence
+  const list = names.map((name) => cleanText(name, LONGEST_NAME) ?? '""').join(', ')
+  const ignored = ` (ignored: ${oneLine(list, LONGEST_LIST)})`
+  return `${oneLine(sentence, LONGEST_SENTENCE - ignored.length)}${ignored}`
 }
 
 function invalidType(name: string, value: unknown): ValidationItem {

@@ -80,7 +80,7 @@ function toElement(item: unknown, defaults: ItemDefaults): BatchElement | typeof
   return {
     id: isId ? JSON.stringify(id) : undefined,
     badId: !isId && id !== null,
-    texts: FIELDS.map((name) => fieldText(item[name]) ?? defaults[name]),
+    texts: FIELDS.map((name) => fieldText(item[name]) || defaults[name]), // an empty text counts as absent
     unknown: unknownFields.length === 0 ? undefined : Object.fromEntries(unknownFields),
   }
 }
