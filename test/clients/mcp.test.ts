@@ -1,4 +1,4 @@
-// MCP clients by others: the official SDK for revision 2025-11-25, and the Inspector on its command line.
+// MCP clients by others: the official SDK of each older revision, and the Inspector on its command line.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -67,46 +67,62 @@ function findClaimId(answer: Result['structuredContent'], id: number): string | 
   return documents.find((one) => one.id === id)?.claim_id
 }
 
-test('the SDK of 2025-11-25 calls every tool over HTTP, and results match the output schemas', async () => {
-  const id = await upload()
-  const calls = toolCalls(id)
-  const { name, tools, results, resources } = await runProgram<Told>('mcp-sdk.mjs', [
-    url,
-    JSON.stringify(headers),
-    JSON.stringify(calls),
-  ])
-  assert.deepEqual([name, tools, resources], ['cambista', BOTH, ['cambista://series']])
-  for (const [at, { isError, content }] of results.entries()) {
-    assert.ok(!isError, `${calls[at]?.[0]}: ${content[0]?.text}`)
-  }
-  assert.deepEqual(results[0]?.structuredContent, await app.json(`/api/v1/rates/latest?on=${ON}`))
-  const converted = await app.json(`/api/v1/convert?amount=15000&from=JPY&to=CRC&on=${ON}`)
-  assert.deepEqual(results[2]?.structuredContent, converted)
-  const claim_id = findClaimId(results.at(-1)?.structuredContent, id)
-  const ofClaim = [
-    ['extend_document', { id, claim_id, lease_seconds: 60 }],
-    ['finish_document', { id, claim_id, outcome: 'done' }],
-  ]
-  const { results: outcomes } = await runProgram<Told>('mcp-sdk.mjs', [
-    url,
-    JSON.stringify(headers),
-    JSON.stringify(ofClaim),
-  ])
-  const values = outcomes.map(({ structuredContent }) => structuredContent)
-  assert.deepEqual([values[0]?.id, values[1]?.state], [id, 'done'])
-})
+/** The last official SDK of each revision, and the one of 2025-11-25 that the tests pin. */
+const SDKS = {
+  '2024-11-05': 'mcp-sdk-2024-11-05',
+  '2025-03-26': 'mcp-sdk-2025-03-26',
+  '2025-06-18': 'mcp-sdk-2025-06-18',
+  '2025-11-25': '@modelcontextprotocol/sdk',
+}
 
-test('the SDK of 2025-11-25 reads a data directory over stdin', async () => {
-  const words = [join(ROOT, 'test/support/cambista.ts'), 'mcp', '--data-dir', app.dataDir]
-  const calls = toolCalls(await upload()).filter(([name]) => !/wait|claim/.test(name))
-  const { tools, results } = await runProgram<Told>('mcp-sdk.mjs', [
-    JSON.stringify(words),
-    '{}',
-    JSON.stringify(calls),
-  ])
-  assert.deepEqual(tools, BOTH.slice(0, 10))
-  assert.deepEqual(results[0]?.structuredContent, await app.json(`/api/v1/rates/latest?on=${ON}`))
-})
+for (const [revision, sdk] of Object.entries(SDKS)) {
+  const run = (target: string, calls: [string, object][]) =>
+    runProgram<Told>('mcp-sdk.mjs', [sdk, target, JSON.stringify(headers), JSON.stringify(calls)])
+  const entry = [join(ROOT, 'test/support/cambista.ts'), 'mcp']
+
+  /** Calls every tool at a server; the claim of `id` is extended and finished. */
+  const callEveryTool = async (target: string) => {
+    const id = await upload()
+    const calls = toolCalls(id)
+    const { name, tools, results, resources } = await run(target, calls)
+    assert.deepEqual([name, tools, resources], ['cambista', BOTH, ['cambista://series']])
+    for (const [at, { isError, content }] of results.entries()) {
+      assert.ok(!isError, `${calls[at]?.[0]}: ${content[0]?.text}`)
+    }
+    assert.deepEqual(results[0]?.structuredContent, await app.json(`/api/v1/rates/latest?on=${ON}`))
+    const converted = await app.json(`/api/v1/convert?amount=15000&from=JPY&to=CRC&on=${ON}`)
+    assert.deepEqual(results[2]?.structuredContent, converted)
+    const claim_id = findClaimId(results.at(-1)?.structuredContent, id)
+    const { results: outcomes } = await run(target, [
+      ['extend_document', { id, claim_id, lease_seconds: 60 }],
+      ['finish_document', { id, claim_id, outcome: 'done' }],
+    ])
+    const values = outcomes.map(({ structuredContent }) => structuredContent)
+    assert.deepEqual([values[0]?.id, values[1]?.state], [id, 'done'])
+  }
+
+  if (revision !== '2024-11-05') {
+    test(`the SDK of ${revision} calls every tool over HTTP, and results match the output schemas`, () =>
+      callEveryTool(url))
+    test(`the SDK of ${revision} calls a tool at the path with a slash`, async () => {
+      const { results } = await run(`${url}/`, [['get_rate', { on: ON }]])
+      assert.deepEqual(results[0]?.structuredContent, await app.json(`/api/v1/rates/latest?on=${ON}`))
+    })
+  }
+
+  test(`the SDK of ${revision} calls every tool over stdin, through \`mcp --url\``, async (t) => {
+    const file = join(temporaryDirectory(t), 'secrets')
+    writeFileSync(file, `${app.key}\n${TOKENS.work}\n`, { mode: 0o600 })
+    await callEveryTool(JSON.stringify([...entry, '--url', app.app.url, '--key-file', file]))
+  })
+
+  test(`the SDK of ${revision} reads a data directory over stdin`, async () => {
+    const calls = toolCalls(await upload()).filter(([name]) => !/wait|claim/.test(name))
+    const { tools, results } = await run(JSON.stringify([...entry, '--data-dir', app.dataDir]), calls)
+    assert.deepEqual(tools, BOTH.slice(0, 10))
+    assert.deepEqual(results[0]?.structuredContent, await app.json(`/api/v1/rates/latest?on=${ON}`))
+  })
+}
 
 test('the Inspector lists the tools without a complaint, calls them, and reads a resource', async (t) => {
   const home = temporaryDirectory(t)

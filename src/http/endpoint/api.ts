@@ -20,6 +20,8 @@ export type Api = {
   tag?: Tag
   /** CORS. True: any origin is allowed if the operator named none. False: no origin is ever allowed. */
   isForWebsites?: boolean
+  /** True: a path with one more slash at its end is the same path. */
+  takesSlash?: boolean
   /** Checks each request for one of its paths before all else. @throws AppError to reject it */
   guard?(event: H3Event): void
   /** Authentication of clients; without it the permission of each endpoint must be `open`. */
@@ -95,13 +97,15 @@ function mountPath(
   app: H3,
   path: string,
   methods: Methods,
-  { credentials, isForWebsites, guard }: Api,
+  { credentials, isForWebsites, takesSlash, guard }: Api,
 ): void {
   const allowed = [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   const [first] = methods.values()
   app.all(path.replace(/\{(\w+)\}/g, ':$1'), (event) => {
     // The router ignores a trailing slash; here such a path is a 404 (decisions#paths).
-    if (path !== '/' && event.url.pathname.endsWith('/')) throw new AppError('not-found', 'Not found')
+    const { pathname } = event.url
+    if (path !== '/' && pathname.endsWith('/') && !(takesSlash && pathname === `${path}/`))
+      throw new AppError('not-found', 'Not found')
     event.context.route = path
     guard?.(event)
     // A preflight is answered before authentication: browsers send it without a key (decisions#key-first).

@@ -22,6 +22,7 @@ import { trackWait } from '../listings/waits.ts'
 import { authenticateClient, mcpCredentials, requestClient } from './credentials.ts'
 import type { DocumentQueries, DocumentUploads, DocumentWork } from './documents/document-queries.ts'
 import { errorMessage, parseMessage, type RpcReply } from './protocol/messages.ts'
+import { LEGACY, MODERN } from './protocol/protocol-version.ts'
 import { createMcpServer, type McpServer, parseErrorOutcome } from './protocol/server.ts'
 import type { Caller } from './protocol/tool.ts'
 import type { CatalogueDeps } from './rates/catalogue.ts'
@@ -78,6 +79,7 @@ export function mcpApi(deps: McpDeps): Api {
     errors: ERRORS,
     tag: 'Agents',
     isForWebsites: false,
+    takesSlash: true, // people type it, and some clients add it
     credentials: mcpCredentials(keyring),
     guard(event) {
       event.context.cors = undefined
@@ -90,9 +92,8 @@ export function mcpApi(deps: McpDeps): Api {
         path: PATH,
         about:
           'Model Context Protocol: a message of JSON-RPC, and its answer. For AI agents, of the revisions ' +
-          '2026-07-28, 2025-11-25 and 2025-06-18. A key opens the tools of the rates, a token those of the ' +
-          'documents that it allows, both together all of them; tools/list says which. A notification is answered ' +
-          'with 202 and nothing.',
+          `${[MODERN, ...LEGACY].join(', ')}. A key opens the tools of the rates, a token those of the documents that ` +
+          'it allows, both together all of them; tools/list says which. A notification is answered with 202 and nothing.',
         body: RequestMessage,
         answer: McpAnswer,
         also: { 202: 'A notification was taken' },

@@ -166,10 +166,27 @@ test('another host is a 421, another origin a 403, with any credentials', async 
 })
 
 test('GET and DELETE are a 405, with a valid key', async () => {
-  for (const method of ['GET', 'DELETE', 'PUT', 'HEAD']) {
-    const { status, headers } = await ask({ 'x-api-key': app.key, accept: 'text/event-stream' }, { method })
-    assert.deepEqual([status, headers.allow], [405, 'POST'], method)
-    assert.equal((await ask({}, { method })).status, 401)
+  for (const path of ['/mcp', '/mcp/']) {
+    for (const method of ['GET', 'DELETE', 'PUT', 'HEAD']) {
+      const key = { 'x-api-key': app.key, accept: 'text/event-stream' }
+      const { status, headers } = await ask(key, { method, path })
+      assert.deepEqual([status, headers.allow], [405, 'POST'], method)
+      assert.equal((await ask({}, { method, path })).status, 401)
+    }
+  }
+})
+
+test('`/mcp/` answers as `/mcp`, and no path below it is served', async () => {
+  const key = { ...json, 'x-api-key': app.key }
+  const { body } = await ask(key)
+  for (const path of ['/mcp/', '/mcp/?a=1', '/%6dcp/']) {
+    assert.deepEqual((await ask(key, { path })).body, body, path)
+    assert.equal((await ask(json, { path })).status, 401)
+    assert.equal((await ask({ ...key, host: 'evil.example.com' }, { path })).status, 421)
+    assert.equal((await ask({ ...key, origin: 'https://erp.example.com' }, { path })).status, 403)
+  }
+  for (const path of ['/mcp//', '/mcp/a', '/mcp/a/']) {
+    assert.equal((await ask(key, { path })).status, 404, path)
   }
 })
 

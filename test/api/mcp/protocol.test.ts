@@ -104,7 +104,9 @@ test('a client of 2025 gets its requested protocol revision, or the newest of 20
   const revisions: [unknown, string][] = [
     ['2025-11-25', '2025-11-25'],
     ['2025-06-18', '2025-06-18'],
-    ['2024-11-05', '2025-11-25'],
+    ['2025-03-26', '2025-03-26'],
+    ['2024-11-05', '2024-11-05'],
+    ['2024-10-07', '2025-11-25'],
     ['2026-07-28', '2025-11-25'],
     ['nonsense', '2025-11-25'],
     [undefined, '2025-11-25'],
@@ -115,10 +117,16 @@ test('a client of 2025 gets its requested protocol revision, or the newest of 20
     assert.deepEqual(Object.keys(body.result.capabilities), ['tools', 'resources'])
     assert.equal(body.result.resultType, undefined)
   }
-  const { status, headers, body } = await send(app, legacy('ping'), { 'mcp-protocol-version': '2025-06-18' })
-  assert.deepEqual([status, headers.get('mcp-session-id'), body.result], [200, null, {}])
+  for (const version of ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']) {
+    const { status, headers, body } = await send(app, legacy('ping'), { 'mcp-protocol-version': version })
+    assert.deepEqual([status, headers.get('mcp-session-id'), body.result], [200, null, {}])
+  }
   const unknown = await send(app, legacy('ping'), { 'mcp-protocol-version': '2020-01-01' })
   assert.deepEqual([unknown.status, unknown.body.error.code], [400, -32022])
+  assert.deepEqual(unknown.body.error.data.supported, [
+    '2026-07-28',
+    ...revisions.slice(0, 4).map(([one]) => one),
+  ])
   for (const method of ['prompts/list', 'server/discover', 'logging/setLevel', 'constructor', '']) {
     const answer = await send(app, legacy(method))
     assert.deepEqual([answer.status, answer.body.error.code], [200, -32601], method)

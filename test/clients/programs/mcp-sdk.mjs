@@ -1,15 +1,22 @@
-// An agent that calls tools with the official SDK of the time of revision 2025-11-25, which opens with `initialize`.
+// An agent that calls tools with the official SDK of an older revision, which opens with `initialize`.
 //
-//   node mcp-sdk.mjs URL HEADERS CALLS     HEADERS and CALLS in JSON; a call is [name, arguments]
+//   node mcp-sdk.mjs SDK URL HEADERS CALLS     HEADERS and CALLS in JSON; a call is [name, arguments]
 
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+const [sdk = '', target = '', headers = '{}', calls = '[]'] = process.argv.slice(2)
+const load = (module) => import(`${sdk}/client/${module}.js`)
 
-const [target = '', headers = '{}', calls = '[]'] = process.argv.slice(2)
-const transport = target.startsWith('http')
-  ? new StreamableHTTPClientTransport(new URL(target), { requestInit: { headers: JSON.parse(headers) } })
-  : new StdioClientTransport({ command: process.execPath, args: JSON.parse(target) })
+/** The SDK of 2024-11-05 has stdin alone. */
+async function createTransport() {
+  if (!target.startsWith('http')) {
+    const { StdioClientTransport } = await load('stdio')
+    return new StdioClientTransport({ command: process.execPath, args: JSON.parse(target) })
+  }
+  const { StreamableHTTPClientTransport } = await load('streamableHttp')
+  return new StreamableHTTPClientTransport(new URL(target), { requestInit: { headers: JSON.parse(headers) } })
+}
+
+const { Client } = await load('index')
+const transport = await createTransport()
 const client = new Client({ name: 'agent', version: '1' })
 await client.connect(transport)
 const { tools } = await client.listTools()

@@ -7,7 +7,7 @@ import { CODES, type Request, type RpcError } from './messages.ts'
 
 export const MODERN = '2026-07-28'
 /** Newest first. */
-export const LEGACY: readonly string[] = ['2025-11-25', '2025-06-18']
+export const LEGACY: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
 
 const META = 'io.modelcontextprotocol/'
 const VERSION = `${META}protocolVersion`

@@ -192,6 +192,30 @@ test('`mcp` writes nothing but answers to stdout, and continues after bad lines'
   }
 })
 
+test('`mcp` answers each older revision, and a call with arguments that clients add', async (t) => {
+  const revisions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
+  const clientInfo = { name: 'x', version: '1' }
+  const lines = [
+    ...revisions.map((protocolVersion) =>
+      request(protocolVersion, 'initialize', { protocolVersion, capabilities: {}, clientInfo }),
+    ),
+    toolCall(3, 'get_rate', { base: 'USD', quote: 'CRC', toolCallId: 'call_1', tool: { name: 'a' } }),
+    toolCall(5, 'get_rate', { base: 'USD', quote: 'CRC', on: '' }),
+  ]
+  for (const words of [
+    ['--data-dir', app.dataDir],
+    serverFlags(t, app.key),
+    serverFlags(t, app.key, `${app.app.url}/mcp/`),
+  ]) {
+    const { answers, err } = await exchangeLines(t, words, lines)
+    const results = new Map(answers.map(({ id, result }) => [id, result]))
+    assert.equal(results.size, lines.length, err)
+    for (const one of revisions) assert.equal(results.get(one).protocolVersion, one)
+    assert.match(results.get(3).content[0].text, /^USD\/CRC of .* \(ignored: toolCallId, tool\)$/)
+    assert.deepEqual(results.get(3).structuredContent, results.get(5).structuredContent)
+  }
+})
+
 test('`mcp --url` answers a request with the error of the server', async (t) => {
   const wrong = await exchangeLines(t, serverFlags(t, 'cbk_wrong'), [
     request(7, 'tools/list'),
