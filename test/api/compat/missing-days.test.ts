@@ -191,6 +191,14 @@ test('a range that would carry a value over the hole before it is an error', asy
   const { body } = await get(euro, '/timeframe?start_date=2026-03-07&end_date=2026-03-08&currencies=EUR')
   assert.match(body, /"code":106.*have not been synchronized/)
   assert.equal((await get(euro, '/v1/2026-03-09..2026-03-10?base=EUR&symbols=CRC')).status, 200)
+  for (const path of [`${weekend}?base=EUR&symbols=USD`, '2026-03-08..?base=USD&symbols=EUR,JPY']) {
+    const { status, headers, body: text } = await get(euro, `/v1/${path}`)
+    assert.equal(status, 503, path)
+    assert.ok(Number(headers.get('retry-after')) >= 3600)
+    assert.match(text, /^\{"message":"the days from 2026-02-20 to 2026-03-06 have not been synchronized"\}$/)
+  }
+  const { rates } = JSON.parse((await get(euro, `/v1/${weekend}?base=USD&symbols=JPY`)).body)
+  assert.deepEqual(Object.keys(rates), ['2026-03-06'])
 })
 
 test('missing days are logged once a day for each compat API', () => {

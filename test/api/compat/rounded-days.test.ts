@@ -87,12 +87,17 @@ test('a rounded value that would be carried into the range is an error too', asy
     '/v1/2026-03-14..2026-03-17?base=EUR&symbols=CRC', // the dollar has a value on Saturday
     '/v2/rates?base=EUR&quotes=CRC&from=2026-03-14&to=2026-03-17',
     '/timeframe?start_date=2026-03-14&end_date=2026-03-17&currencies=EUR',
+    '/v1/2026-03-14..2026-03-17?base=EUR&symbols=USD',
+    '/v1/2026-03-14..2026-03-15?base=USD&symbols=JPY,EUR',
   ]) {
     const { body } = await get(path)
     assert.match(body, /the days from 2026-03-14 to 2026-03-15 are stored rounded/, path)
   }
-  const alone = await get('/v1/2026-03-14..2026-03-17?base=EUR&symbols=USD')
-  assert.deepEqual([alone.status, alone.body.includes('"start_date":"2026-03-16"')], [200, true])
+  const answer = await get('/v1/2026-03-14..2026-03-17?base=EUR&symbols=USD', lax)
+  assert.deepEqual([answer.status, answer.roundedTo], [200, '2'])
+  assert.ok(answer.body.includes('"start_date":"2026-03-13"'))
+  const own = await get('/v1/2026-03-14..2026-03-17?base=USD&symbols=JPY')
+  assert.deepEqual([own.status, own.body.includes('"start_date":"2026-03-13"')], [200, true])
 })
 
 test('a range before the rounded days, or after them, is answered', async () => {

@@ -85,6 +85,8 @@ test('a key of another provider has its rates in each format that is not Costa R
     ['/v1/latest?base=EUR&symbols=USD', `"rates":{"USD":${usd}}`],
     ['/latest?from=EUR&to=RON', `"rates":{"RON":${ron}}`],
     ['/v1/2026-03-11..2026-03-18?to=USD', `"2026-03-18":{"USD":${usd}}`],
+    ['/v1/2026-03-14..2026-03-15?to=USD', '"start_date":"2026-03-13","end_date":"2026-03-13"'],
+    ['/v1/2026-03-15..2026-03-16', '"start_date":"2026-03-13","end_date":"2026-03-16"'],
     ['/v2/rate/EUR/USD', `"rate":${usd}`],
     ['/live?source=EUR&currencies=USD', `"EURUSD":${usd}`],
     ['/api/latest?base=EUR&symbols=RON', `"rates":{"RON":${ron}}`],

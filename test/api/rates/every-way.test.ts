@@ -367,15 +367,16 @@ function expectedRows(
     const isPublished = legs.some(({ series }) => series.values.has(day))
     const { rate, isHole: isPairHole } = conversion(asking, pair, day)
     const isShown = rows === 'filled' || isPublished
+    const begins = rows === 'begun' && day === from
     const isLegHole = () =>
       legs.some(({ series }) => conversion(asking, { ...series, side: pair.side }, day).isHole)
     // A leg beside one without any value has its holes too.
     const isHole = isPairHole || (isShown && rate === undefined && isLegHole())
-    if (isHole && isShown) return undefined
+    if (isHole && (isShown || begins)) return undefined
     const isKnown = legs.every(({ series }) => series.values.has(day) || (ends.get(series) ?? '') >= day)
     if (isShown && isKnown) {
       if (rate !== undefined) result.push({ day, quote: pair.quote, rate })
-    } else if (rows === 'carried' && day === from) {
+    } else if (begins || (rows === 'carried' && day === from)) {
       const point = lastPoint(asking, pair, day)
       if (point) result.push(point)
     }
@@ -411,8 +412,10 @@ async function askOfRange(asking: Asking): Promise<void> {
     const path = request.path(pair, isNamed ? quotes : [], range)
     const answer = await sendRequest(asking, path)
     const rows = request.read(answer, pair.base)?.filter(({ quote }) => quote !== pair.base)
+    const hasColon = [pair.base, ...quotes].includes('CRC')
+    const kind = request.rows === 'begun' && hasColon ? 'published' : request.rows
     const expected = new Map(
-      quotes.map((quote) => [quote, expectedRows(asking, { ...pair, quote }, range, request.rows)]),
+      quotes.map((quote) => [quote, expectedRows(asking, { ...pair, quote }, range, kind)]),
     )
     const lacking = quotes.filter((quote) => expected.get(quote) === undefined)
     const isEmpty = [...expected.values()].every((one) => !one || one.length === 0)

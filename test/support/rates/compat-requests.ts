@@ -12,8 +12,11 @@ export type HttpAnswer = { status: number; headers: Headers; body: string }
 /** A request for the rates of a range. `read` parses the rows of its answer; undefined: the answer is an error. */
 export type RangeRequest = {
   name: string
-  /** `filled`: a row on each day with a rate. Else on days with a publication of a leg. `carried`: also one before. */
-  rows: 'filled' | 'published' | 'carried'
+  /**
+   * `filled`: a row on each day with a rate. Else on days with a publication of a leg. `carried`: also one before.
+   * `begun`: also one before, unless the colón is among the currencies; days between that are missing are an error.
+   */
+  rows: 'filled' | 'published' | 'carried' | 'begun'
   /** True if an empty answer is an error, which cannot list omitted days. */
   needsRows?: true
   /** Without quotes all currencies. */
@@ -60,7 +63,7 @@ function apilayerBody(answer: HttpAnswer) {
 export const RANGE_REQUESTS: readonly RangeRequest[] = [
   {
     name: 'Frankfurter v1',
-    rows: 'published',
+    rows: 'begun',
     needsRows: true,
     path: ({ base, side }, quotes, { from, to }) =>
       `/v1/${from}..${to}?base=${base}&tipo=${side}${list('symbols', quotes)}`,

@@ -2,7 +2,7 @@
 // un-versioned paths of exchangerate.host are the same, and its programs read `success`.
 
 import * as v from 'valibot'
-import { type Cross, crossesByDay, listCurrencies } from '../../../domain/rates/crosses.ts'
+import { type Cross, computeCrosses, crossesByDay, listCurrencies } from '../../../domain/rates/crosses.ts'
 import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
 import { smallest } from '../../../domain/rates/rates.ts'
 import { AppError } from '../../../runtime/errors.ts'
@@ -149,14 +149,20 @@ async function find(deps: CompatDeps, snapshot: RateSnapshot, query: AmountsQuer
       leftOut: [...holes.keys()],
     }
   }
-  const range = { ...selection, quotes: others, from, to, onlyPublished: true }
+  // The colón has a value of every day. A range of others may begin with the last one before it.
+  const hasGaps = from <= to && ![base, ...others].includes('CRC')
+  const { crosses: before } = hasGaps
+    ? await computeCrosses(snapshot, { ...selection, quotes: others, day: from, asPoint: true })
+    : { crosses: [] }
+  const onlyPublished = !hasGaps || filterPublished(from, before).length > 0
+  const range = { ...selection, quotes: others, from, to, onlyPublished }
   const areNamed = query.quotes.length > 0
   const { quotes, leftOut } = await completeQuotes(deps, 'frankfurter', snapshot, { ...range, areNamed })
   const days: string[] = []
   let [rows, first, last, decimals] = [0, '', '', undefined as number | undefined]
-  for await (const { day, crosses } of crossesByDay(snapshot, { ...selection, quotes, from, to })) {
+  const addDay = (day: IsoDate, crosses: readonly Cross[]) => {
     const answeredCrosses = filterPublished(day, crosses)
-    if (answeredCrosses.length === 0) continue
+    if (answeredCrosses.length === 0) return
     rows += answeredCrosses.length
     checkRowCount(rows)
     days.push(`"${day}":${ratesText(answeredCrosses, amount)}`)
@@ -164,6 +170,11 @@ async function find(deps: CompatDeps, snapshot: RateSnapshot, query: AmountsQuer
     last = day
     decimals = smallest(decimals, fewestDecimals(answeredCrosses))
   }
+  const sound = servedCrosses(deps, before).filter(({ quote }) => quotes.includes(quote))
+  const start = sound.reduce((day, { newest }) => latest(day, newest), '')
+  if (start < from) addDay(start, sound)
+  for await (const { day, crosses } of crossesByDay(snapshot, { ...selection, quotes, from, to }))
+    addDay(day, crosses)
   if (days.length === 0) {
     await completeQuotes(deps, 'frankfurter', snapshot, { ...range, areNamed: true }) // a 404 would hide what is left out
     throw new AppError('not-found', 'not found')

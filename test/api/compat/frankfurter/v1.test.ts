@@ -50,6 +50,37 @@ test('a period has its first and last day and ascending dates, and may be open a
   assert.deepEqual([open.start_date, open.end_date], ['2026-03-20', TODAY])
 })
 
+type Days = { start_date: string; end_date: string; rates: Record<string, Record<string, number>> }
+// 2026-03-21 is a Saturday; the dollar in colones has a value of each day.
+for (const [period, symbols, dates] of [
+  ['2026-03-21..2026-03-22', 'USD', ['2026-03-20']],
+  ['2026-03-22..2026-03-22', 'USD,JPY', ['2026-03-20']],
+  ['2026-03-21..2026-03-23', 'USD', ['2026-03-20', '2026-03-23']],
+  ['2026-03-22..', 'JPY', ['2026-03-20', '2026-03-23', '2026-03-24']],
+  ['2026-03-20..2026-03-22', 'USD', ['2026-03-20']],
+  ['2026-03-20..2026-03-20', 'USD', ['2026-03-20']],
+  ['2026-03-21..2026-03-22', 'CRC', ['2026-03-21', '2026-03-22']],
+  ['2026-03-21..2026-03-22', 'USD,CRC', ['2026-03-21', '2026-03-22']],
+  ['2026-03-21..2026-03-22', '', ['2026-03-21', '2026-03-22']],
+] as const) {
+  test(`the period ${period} of EUR in ${symbols || 'all'} begins on ${dates[0]}`, async () => {
+    for (const path of [`/v1/${period}`, `/${period}`, `/compat/frankfurter/v1/${period}`]) {
+      const answer = await readJson<Days>(app, `${path}?base=EUR&symbols=${symbols}`)
+      assert.deepEqual(Object.keys(answer.rates), dates)
+      assert.deepEqual([answer.start_date, answer.end_date], [dates[0], dates.at(-1)])
+      const single = await readJson<{ rates: object }>(app, `/v1/${dates[0]}?base=EUR&symbols=${symbols}`)
+      if (symbols !== '' && symbols !== 'USD,CRC') assert.deepEqual(answer.rates[dates[0]], single.rates)
+    }
+  })
+}
+
+test('a reversed period is a 404', async () => {
+  for (const period of ['2026-03-22..2026-03-21', '2026-03-22..2026-03-19']) {
+    const answer = await ask(app, `/v1/${period}?base=EUR&symbols=USD`)
+    assert.deepEqual(answer, [404, '{"message":"not found"}'], period)
+  }
+})
+
 for (const [title, path, status, message] of [
   ['an unknown base', '/v1/latest?base=XXX', 404, 'not found'],
   ['no known symbol', '/v1/latest?base=USD&symbols=XXX,YYY', 404, 'not found'],
