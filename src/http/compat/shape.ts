@@ -204,11 +204,25 @@ function requestedAnswer<A, T>(
   const request = { query, params, headers: event.req.headers, today, side, provider }
   const input = parse ? parse(request) : ({} as A)
   const type = typeof contentType === 'string' ? contentType : contentType(input)
+  checkFormat(query, type)
   // The setting is in the ETag too, since a restart with another setting changes the answer.
   // So is another provider, whose name may be in the answer.
   const other = provider === PROVIDER ? '' : `of ${provider} `
   const key = `${path} ${type} ${serveRounded ? 'rounded ' : ''}${other}${JSON.stringify(input)}`
   return { input, provider, key, contentType: type, today }
+}
+
+/**
+ * Rejects `format` for a form that the answer does not have: a spreadsheet would take JSON for its cells. Other values
+ * are ignored, as the services do with `json` and `1`.
+ */
+export function checkFormat(
+  query: { get(name: string): string | null | undefined },
+  contentType: string,
+): void {
+  const format = query.get('format')?.toLowerCase() ?? ''
+  if (!/^(?:csv|tsv|xml)$/.test(format) || contentType.includes(format)) return
+  throw new AppError('bad-request', `there is no ${format} of this: leave format out`)
 }
 
 function ownHeaders<A, T>(

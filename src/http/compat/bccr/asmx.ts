@@ -26,7 +26,7 @@ import {
 } from '../indicators.ts'
 import { completeParts, readMissingDays } from '../missing-days.ts'
 import { requestedUrl } from '../origin.ts'
-import { type CompatDeps, type CompatRequest, compatReply, PROVIDER } from '../shape.ts'
+import { type CompatDeps, type CompatRequest, checkFormat, compatReply, PROVIDER } from '../shape.ts'
 import {
   findOperation,
   type IndicatorQuery,
@@ -143,6 +143,7 @@ function httpReply(deps: CompatDeps, event: H3Event, searchParams: URLSearchPara
   const parameters = lowerCaseNames(searchParams)
   const absent = missingParameter(parameters)
   if (absent !== undefined) return plain500(`Missing parameter: ${absent}.`)
+  checkFormat(parameters, XML_TYPE)
   return callReply(deps, event, { binding: 'http', operation, parameters })
 }
 
