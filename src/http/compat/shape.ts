@@ -287,6 +287,12 @@ export function servedCrosses<C extends Cross>(
   return exactCrosses
 }
 
+/** Text after a 404: the token that rounded rates need. Programs show it to the person who sets them up. */
+export function roundedReason(crosses: readonly Cross[]): string {
+  if (crosses.every(({ exact }) => exact)) return ''
+  return ": it is stored rounded, and an exact rate needs the bank's token (--bccr-token-file)"
+}
+
 /** The fewest decimals of rates that are not exact. */
 export function fewestDecimals(crosses: readonly Pick<Cross, 'exact' | 'roundedTo'>[]): number | undefined {
   const decimals = crosses.flatMap(({ exact, roundedTo }) =>

@@ -28,7 +28,14 @@ import {
 import { nearestName } from '../endpoint/unknown-parameters.ts'
 import { KEY_NAMES } from '../endpoint/url-key.ts'
 import type { AdmittedClient } from './admission.ts'
-import { admittedClient, type CompatDeps, compatReply, fewestDecimals, servedCrosses } from './shape.ts'
+import {
+  admittedClient,
+  type CompatDeps,
+  compatReply,
+  fewestDecimals,
+  roundedReason,
+  servedCrosses,
+} from './shape.ts'
 
 const PATH = '/compat/valor'
 const TYPE = 'text/plain; charset=utf-8'
@@ -128,7 +135,10 @@ function valorReply(deps: CompatDeps, event: H3Event): Reply | Promise<Reply> {
         const firsts = [base, quote].map((code) => firstStoredDay(snapshot, provider, code) ?? day)
         const first = firsts.reduce(latest)
         if (day < first) throw new AppError('invalid', `there is no data before ${first}`)
-        throw new AppError('not-found', `no rate of ${base} in ${quote} is held on ${day}`)
+        throw new AppError(
+          'not-found',
+          `no rate of ${base} in ${quote} is held on ${day}${roundedReason(crosses)}`,
+        )
       },
       encode: ({ rate }, { amount, decimal, rounding }) =>
         applyRounding(product(amount, rate), rounding).replace('.', decimal),

@@ -16,9 +16,27 @@ test('without a token of the bank parities are rounded and left out, the dollar 
   const { venta } = await app.json<{ venta: string }>('/api/v1/rates/latest')
   const { rates } = await readJson<{ rates: object }>(app, '/v1/latest?base=USD')
   assert.deepEqual(rates, { CRC: Number(venta) })
-  assert.equal((await ask(app, '/v1/latest?base=EUR&symbols=CRC'))[0], 404)
-  assert.equal((await ask(app, '/v2/rate/EUR/CRC'))[0], 404)
-  assert.equal((await ask(app, '/compat/valor?de=EUR'))[0], 404)
+  const reason = "it is stored rounded, and an exact rate needs the bank's token (--bccr-token-file)"
+  // ERPNext shows the answer to its probe from USD to INR.
+  for (const path of [
+    '/v1/2026-03-24?base=USD&symbols=INR',
+    '/v1/latest?base=EUR&symbols=CRC',
+    '/latest?base=EUR&symbols=USD,JPY',
+  ]) {
+    assert.deepEqual(await ask(app, path), [404, JSON.stringify({ message: `not found: ${reason}` })], path)
+  }
+  for (const path of ['/v2/rate/USD/INR', '/v2/rate/USD/INR?date=2026-03-24', '/v2/rate/EUR/CRC']) {
+    const [status, body] = await ask(app, path)
+    assert.deepEqual(
+      [status, JSON.parse(body)],
+      [404, { status: 404, message: `not found: ${reason}` }],
+      path,
+    )
+  }
+  const [status, text] = await ask(app, '/compat/valor?de=EUR')
+  assert.deepEqual([status, text], [404, `no rate of EUR in CRC is held on 2026-03-24: ${reason}`])
+  assert.deepEqual(await ask(app, '/v1/1999-01-04?base=USD&symbols=INR'), [404, '{"message":"not found"}'])
+  assert.deepEqual(await ask(app, '/v2/rates?base=USD&quotes=INR'), [200, '[]'])
   const tc = await readJson<{ dolar: object; euro?: object }>(app, '/indicadores/tc')
   assert.deepEqual([Object.keys(tc.dolar), tc.euro], [['venta', 'compra'], undefined])
   const warnings = app.logLines.filter((line) => line.includes('rounded values are not served'))

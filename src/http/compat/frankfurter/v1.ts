@@ -20,6 +20,7 @@ import {
   type CompatRequest,
   compatEndpoint,
   fewestDecimals,
+  roundedReason,
   servedCrosses,
 } from '../shape.ts'
 import { filterPublished } from './range.ts'
@@ -142,7 +143,7 @@ async function find(deps: CompatDeps, snapshot: RateSnapshot, query: AmountsQuer
     const { crosses, holes } = await computeSoundCrosses(snapshot, day, query.quotes.length > 0)
     const answeredCrosses = servedCrosses(deps, crosses)
     const date = answeredCrosses.reduce((last, { newest }) => latest(last, newest), '')
-    if (answeredCrosses.length === 0) throw new AppError('not-found', 'not found')
+    if (answeredCrosses.length === 0) throw new AppError('not-found', `not found${roundedReason(crosses)}`)
     return {
       text: `${head},"date":"${date}","rates":${ratesText(answeredCrosses, amount)}}`,
       decimals: fewestDecimals(answeredCrosses),

@@ -15,7 +15,14 @@ import type { ErrorShape } from '../../endpoint/error-shape.ts'
 import { displayCode } from '../codes.ts'
 import { completeQuotes, computeSoundCrosses } from '../missing-days.ts'
 import { checkRowCount } from '../rows.ts'
-import { type CompatDeps, compatEndpoint, fewestDecimals, PROVIDER, servedCrosses } from '../shape.ts'
+import {
+  type CompatDeps,
+  compatEndpoint,
+  fewestDecimals,
+  PROVIDER,
+  roundedReason,
+  servedCrosses,
+} from '../shape.ts'
 import { filterPublished } from './range.ts'
 import { catalogueEndpoints } from './v2-catalogue.ts'
 import { encodeJson, encodeNdjson, type QuoteRow, quotesCsv, rowObject } from './v2-forms.ts'
@@ -45,7 +52,12 @@ const ERRORS: ErrorShape = {
 /** A row with the rounding of its rate. */
 type AnswerRow = QuoteRow & Pick<Cross, 'exact' | 'roundedTo'>
 /** Rows of a provider, and the codes with days that were not synchronized. */
-type RowsAnswer = { provider: string; rows: readonly AnswerRow[]; leftOut: readonly string[] }
+type RowsAnswer = {
+  provider: string
+  rows: readonly AnswerRow[]
+  leftOut: readonly string[]
+  reason?: string
+}
 
 const HEADERS = {
   roundedTo: ({ rows }: RowsAnswer) => fewestDecimals(rows),
@@ -83,7 +95,7 @@ function quotesEndpoints(deps: CompatDeps): AnyEndpoint[] {
       parse: rateQuery,
       async find(snapshot, query) {
         const answer = await find(deps, snapshot, query)
-        if (answer.rows.length === 0) throw new AppError('not-found', 'not found')
+        if (answer.rows.length === 0) throw new AppError('not-found', `not found${answer.reason ?? ''}`)
         return answer
       },
       encode: ({ rows: [row] }) => JSON.stringify(row && rowObject(row)),
@@ -120,7 +132,7 @@ async function find(deps: CompatDeps, snapshot: RateSnapshot, query: QuoteQuery)
     const day = { ...selection, quotes: codes, day: from, asPoint: true }
     const { crosses, holes } = await computeSoundCrosses(snapshot, day, query.quotes.length > 0)
     const rows = servedCrosses(deps, crosses).map((cross) => toRow(base, cross))
-    return { provider, rows, leftOut: [...holes.keys()] }
+    return { provider, rows, leftOut: [...holes.keys()], reason: roundedReason(crosses) }
   }
   if (from > to) return { provider, rows: [], leftOut: [] }
   const { quotes, leftOut } = await completeQuotes(deps, 'frankfurter', snapshot, {
