@@ -344,7 +344,7 @@ async function openServer(
 function createWork({ config, overrides }: Start, { store, memory: { keyring }, documents, syncs }: Parts) {
   const { log, engine } = store
   const { db, reads, clock, takeLock } = engine
-  const { dataDir, keepEvents, keepRemovedDays, limits } = config
+  const { dataDir, keepEvents, keepRemovedDays, limits, outgoing } = config
   const { blobStore, waiters, hooks, served } = documents
   const { blobs, turns, invoices, knownMails, claiming, wakeHooks } = served
   const parts = new AsyncDisposableStack()
@@ -367,7 +367,7 @@ function createWork({ config, overrides }: Start, { store, memory: { keyring }, 
       parts.adopt(hooks, closePart).start()
       parts.adopt(startOlderDocuments({ db, reads, takeLock, blobs, log }), closePart)
       const storage = { db, blobs, clock, waiters, wakeHooks, turns, minFree: limits.minFree, invoices }
-      const mail = { reads, takeLock, log, storage, knownMails }
+      const mail = { reads, takeLock, log, storage, knownMails, outgoing }
       parts.adopt(startMailTask(mail, overrides.mailReadMs), closePart)
       housekeeping = startHousekeeping({
         ...{ db, reads, clock, takeLock, log, keepEvents, blobStore, keepRemovedDays },

@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '..')
 const FIRST = 'cambista.js'
 const MAIL_READER = 'mail-reader.js' // domain/mail/reader.ts has its name
 const SERVE = 'src/cli/commands/server/serve.ts' // with the first chunk, since a server is the usual start
-// Packages of imapflow for a log of its own, for proxies, and for Japanese texts of parts. None of that is used.
+// Packages of imapflow for a log of its own, for proxies of SOCKS, and for Japanese texts of parts. None of that is used.
 const UNUSED = new Set(['pino', 'socks', 'encoding-japanese'])
 const NODE = { platform: 'node', target: 'node26', legalComments: 'none' } // licences: THIRD-PARTY-LICENSES
 const CHUNK = {

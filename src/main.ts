@@ -18,6 +18,7 @@ import { commandHelp, commandUsage, describeCommands, helpWidth, programHelp } f
 import { OPTIONS } from './cli/options/options.ts'
 import type { OptionValues } from './cli/options/values.ts'
 import { checkRequired, parseWords } from './cli/parse/args.ts'
+import { outgoingProxies, useProxies } from './cli/parse/proxies.ts'
 import {
   exportLibraryEnv,
   readSettings,
@@ -157,9 +158,13 @@ async function runCommand(command: Command, words: readonly string[], terminal: 
   checkRequired(command.required ?? [], options, command.overrides)
   const { changesData } = command
   const print = (text: string) => terminal.err(text)
+  using parts = new DisposableStack()
   let config: StorageConfig | undefined
   const storage = () => {
-    config ??= storageConfig(options, { flags: args.flags, warn: print })
+    if (config) return config
+    const outgoing = outgoingProxies(terminal.env, settings)
+    parts.defer(useProxies(outgoing))
+    config = { ...storageConfig(options, { flags: args.flags, warn: print }), outgoing }
     if (config.database !== undefined) {
       exportLibraryEnv(settings)
       trustExtraCertificates(settings, print)

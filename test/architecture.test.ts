@@ -136,6 +136,7 @@ const SHARED_NAMES: Readonly<Record<string, string>> = {
 /** Places that read the words of an error, each with its reason. Other places decide by codes. */
 const READ_WORDS: Readonly<Record<string, string>> = {
   'src/runtime/errors.ts': 'a text names its cause once; nothing is decided',
+  'src/runtime/outgoing-proxies.ts': 'fetch and the client of IMAP have the status of a proxy in words alone',
   'src/store/migrations.ts': 'runs of earlier versions have no code; their messages are read once',
   'src/store/postgres/connection-settings.ts': 'poolers refuse options by words alone',
   'src/store/postgres/postgres-errors.ts': 'pg and poolers have errors without a code',

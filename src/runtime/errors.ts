@@ -107,6 +107,16 @@ export class AppError extends Error {
   }
 }
 
+/** Failure of a connection through a proxy. Its message is for the operator, its code that of the failure. */
+export class ProxyError extends Error {
+  readonly code: string
+
+  constructor(message: string, cause: Error) {
+    super(message, { cause })
+    this.code = errorCode(cause)
+  }
+}
+
 /** Returns the code of a Node or database error (`ENOENT`, `SQLITE_BUSY`); empty: no code. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
@@ -136,7 +146,10 @@ export function isUntrusted(code: string): boolean {
 /** Returns the innermost cause of a failed request, the most specific: `ECONNREFUSED` under `fetch failed`. */
 export function networkReason(error: unknown): string {
   let innermost = error
-  while (innermost instanceof Error && innermost.cause instanceof Error) innermost = innermost.cause
+  while (innermost instanceof Error && innermost.cause instanceof Error) {
+    if (innermost instanceof ProxyError) return innermost.message
+    innermost = innermost.cause
+  }
   if (!(innermost instanceof Error)) return String(innermost)
   return 'code' in innermost && typeof innermost.code === 'string' ? innermost.code : innermost.message
 }

@@ -1,5 +1,7 @@
 // Storage of the data: a directory of one machine, or a database and a blob store that several nodes share.
 
+import type { OutgoingProxies } from '../runtime/outgoing-proxies.ts'
+
 export type StorageConfig = {
   dataDir: string
   /** Address of a PostgreSQL, which then has all data but the blobs; the data directory is not used. */
@@ -8,6 +10,8 @@ export type StorageConfig = {
   blobs?: BlobStoreConfig | undefined
   /** Key that encrypts the secrets of hooks in that database, if this node has it. */
   hookKey?: Buffer | undefined
+  /** Proxies of a bucket and of mail servers; undefined: all connections are direct. */
+  outgoing?: OutgoingProxies | undefined
 }
 
 export type BlobStoreConfig = { folder: string } | BucketConfig

@@ -4,9 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { BlobFs, FolderOptions } from '../../store/blobs/folder.ts'
-import { type BlobStore, openBlobStore } from '../../store/blobs/open-blobs.ts'
+import { type BlobPlace, type BlobStore, openBlobStore } from '../../store/blobs/open-blobs.ts'
 import type { Engine } from '../../store/engine.ts'
-import type { StorageConfig } from '../../store/storage-config.ts'
 import { logGarbage, restoreMoved } from './gc.ts'
 
 // Rates need no blobs, so an unavailable store does not prevent the start of a node.
@@ -21,7 +20,7 @@ type ServedOptions = Pick<FolderOptions, 'onFailure'> & {
 
 /** Opens the blobs. @throws AppError `failed` for a bucket that must not be used */
 export async function openServedBlobs(
-  place: Pick<StorageConfig, 'dataDir' | 'blobs'>,
+  place: BlobPlace,
   engine: Pick<Engine, 'kind' | 'db' | 'clock'>,
   { log, fs, restores, onFailure }: ServedOptions,
 ): Promise<BlobStore> {

@@ -3,8 +3,10 @@
 
 import { setTimeout as wait } from 'node:timers/promises'
 import { type FetchMessageObject, ImapFlow } from 'imapflow'
-import { errorReason, isUntrusted, unreachableText } from '../../runtime/errors.ts'
+import { errorReason, isUntrusted, ProxyError, unreachableText } from '../../runtime/errors.ts'
+import { proxyError } from '../../runtime/outgoing-proxies.ts'
 import type { MailboxRow } from '../../store/mail/mailboxes.ts'
+import type { StorageConfig } from '../../store/storage-config.ts'
 import type { MailLogin } from './credentials.ts'
 import { RoundFailure } from './round-failure.ts'
 
@@ -30,6 +32,8 @@ export type MailServer = Pick<
   'host' | 'port' | 'security' | 'user_name' | 'folder' | 'done' | 'rejected' | 'largest'
 >
 
+export type MailConnection = Pick<StorageConfig, 'outgoing'> & { signal: AbortSignal }
+
 /** State of a server for a test, which changes nothing. */
 export type ServerReport = {
   /** Number of mails in the folder. */
@@ -52,9 +56,9 @@ const MOST_NAMES = 20 // folders in a message
 export async function openMailFolder(
   server: MailServer,
   credentials: MailLogin,
-  { signal, copies }: { signal: AbortSignal; copies: Set<string> },
+  { copies, ...connection }: MailConnection & { copies: Set<string> },
 ): Promise<MailFolder> {
-  const { client, within } = await connect(server, credentials, signal)
+  const { client, within } = await connect(server, credentials, connection)
   try {
     const { paths, path } = await requireFolder(client, server, within)
     const moves = findMoves(client)
@@ -119,9 +123,9 @@ export async function openMailFolder(
 export async function examineMailServer(
   server: MailServer,
   credentials: MailLogin,
-  signal: AbortSignal,
+  connection: MailConnection,
 ): Promise<ServerReport> {
-  const { client, within } = await connect(server, credentials, signal)
+  const { client, within } = await connect(server, credentials, connection)
   try {
     const { paths, path } = await requireFolder(client, server, within)
     const moves = findMoves(client)
@@ -145,13 +149,15 @@ type Within = <T>(answer: Promise<T>) => Promise<T>
 async function connect(
   { host, port, security, largest }: MailServer,
   credentials: MailLogin,
-  signal: AbortSignal,
+  { signal, outgoing }: MailConnection,
 ): Promise<{ client: ImapFlow; within: Within }> {
   signal.throwIfAborted()
+  const proxy = outgoing?.find({ protocol: 'https:', hostname: host, port: String(port) })
   const client = new ImapFlow({
     ...{ host, port, secure: security === 'tls', auth: loginOptions(credentials) },
     ...(security !== 'tls' && { doSTARTTLS: security === 'starttls' }),
     ...{ logger: false, disableAutoIdle: true, disableCompression: true },
+    ...(proxy && { proxy: proxy.url }),
     clientInfo: { name: 'cambista' },
     ...{ connectionTimeout: CONNECT_MS, greetingTimeout: CONNECT_MS, socketTimeout: SILENCE_MS },
     ...{ maxLiteralSize: largest + LARGEST_ANSWER, maxResponseSize: largest + 2 * LARGEST_ANSWER },
@@ -167,7 +173,10 @@ async function connect(
       client.close()
       signal.throwIfAborted()
       if (over.aborted) throw new RoundFailure('the server did not answer within 10 minutes', 'timeout')
-      throw toFailure(error, { host, port, secret: 'pass' in credentials ? 'password' : 'token' })
+      // The client has the failure of a proxy in a field of its own error.
+      const { _err: cause = error } = error as { _err?: unknown }
+      const reason = proxy && cause instanceof Error ? proxyError(cause, proxy) : error
+      throw toFailure(reason, { host, port, secret: 'pass' in credentials ? 'password' : 'token' })
     } finally {
       over.removeEventListener('abort', close)
     }
@@ -260,6 +269,7 @@ function toFailure(
   { host, port, secret }: Pick<MailServer, 'host' | 'port'> & { secret: 'password' | 'token' },
 ): RoundFailure {
   if (error instanceof RoundFailure) return error
+  if (error instanceof ProxyError) return new RoundFailure(error.message, 'unreachable', { cause: error })
   const facts = error as { code?: unknown; authenticationFailed?: unknown; responseStatus?: unknown }
   const code = typeof facts.code === 'string' ? facts.code : ''
   const fail = (message: string, failure: RoundFailure['code']) =>

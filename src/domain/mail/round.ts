@@ -14,7 +14,7 @@ import {
 } from '../../store/mail/messages.ts'
 import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import { createCredentialReader } from './credentials.ts'
-import { type MailFolder, type MailHead, openMailFolder } from './imap.ts'
+import { type MailConnection, type MailFolder, type MailHead, openMailFolder } from './imap.ts'
 import { recordRefusedMail, requireSameMailbox } from './mailbox-changes.ts'
 import { type MailReader, openMailReader } from './reader.ts'
 import { isLoginRefused, RoundFailure, type RoundFailureCode } from './round-failure.ts'
@@ -26,11 +26,12 @@ export type RoundRunner = {
   close(): Promise<void>
 }
 
-type RunnerDeps = MailStorage & {
-  reads: ReadDb
-  log: Log
-  knownMails: KnownMails
-}
+type RunnerDeps = MailStorage &
+  Pick<MailConnection, 'outgoing'> & {
+    reads: ReadDb
+    log: Log
+    knownMails: KnownMails
+  }
 
 /** Mails that rounds of this server found stored already, by id of the mailbox. */
 export type KnownMails = Map<number, number>
@@ -73,7 +74,7 @@ export function createRoundRunner(deps: RunnerDeps): RoundRunner {
       const signal = AbortSignal.any([closed, deadline])
       try {
         const login = await credentials.read(mailbox, signal)
-        const folder = await openMailFolder(mailbox, login, { signal, copies })
+        const folder = await openMailFolder(mailbox, login, { signal, copies, outgoing: deps.outgoing })
         try {
           const round = { ...deps, mailbox, folder, lock, signal, reader, store, refusals }
           return { waiting: await takeAndCount({ ...round, isStuck: false, withheld: new Set() }) }

@@ -7,16 +7,18 @@ import { atomically, type Engine, type Lock } from '../../store/engine.ts'
 import { type MailboxRow, selectMailboxes } from '../../store/mail/mailboxes.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import { queueEvent } from '../hooks/queued-events.ts'
+import type { MailConnection } from './imap.ts'
 import { dueMailboxes, recordRound, recordRoundFailure, requireSameMailbox } from './mailbox-changes.ts'
 import { createRoundRunner, type KnownMails } from './round.ts'
 import { isLoginRefused, RoundFailure } from './round-failure.ts'
 import type { MailStorage } from './store-mail.ts'
 
-export type MailDeps = Pick<Engine, 'reads' | 'takeLock'> & {
-  log: Log
-  storage: MailStorage
-  knownMails: KnownMails
-}
+export type MailDeps = Pick<Engine, 'reads' | 'takeLock'> &
+  Pick<MailConnection, 'outgoing'> & {
+    log: Log
+    storage: MailStorage
+    knownMails: KnownMails
+  }
 
 export type MailRounds = {
   /** Runs the rounds that are due, if no other node runs rounds now. */
@@ -30,8 +32,8 @@ const UNRECORDED_RETRY_MS = 60_000
 const REFUSED_RETRY_MS = 1_800_000
 
 export function createMailRounds(deps: MailDeps): MailRounds {
-  const { reads, takeLock, log, storage, knownMails } = deps
-  const runner = createRoundRunner({ ...storage, reads, log, knownMails })
+  const { reads, takeLock, log, storage, knownMails, outgoing } = deps
+  const runner = createRoundRunner({ ...storage, reads, log, knownMails, outgoing })
   const pauses = new Map<number, number>() // by mailbox, until when this node runs no round of it
   const unreadable = new Set<number>() // mailboxes whose secret this node could not read the last time
   const findDue = async () => {

@@ -32,17 +32,20 @@ export type BlobStore = Disposable & {
   findFault(): Promise<string | undefined>
 }
 
+/** Place of the blobs. */
+export type BlobPlace = Pick<StorageConfig, 'dataDir' | 'blobs' | 'outgoing'>
+
 type Node = Pick<Engine, 'kind' | 'db' | 'clock' | 'lineage'>
 
 /** Opens a store without a request to it. @throws AppError `failed` when the database has blobs of the other kind */
 export async function openBlobStore(
-  { dataDir, blobs: place }: Pick<StorageConfig, 'dataDir' | 'blobs'>,
+  { dataDir, blobs: place, outgoing }: BlobPlace,
   { kind, db, clock, lineage }: Node,
   fs?: BlobFs,
   onFailure?: FolderOptions['onFailure'],
 ): Promise<BlobStore> {
   if (place !== undefined && 'bucket' in place) {
-    const bucket = await openOwnBucket(place, db, clock)
+    const bucket = await openOwnBucket({ ...place, outgoing }, db, clock)
     const storeId = openStoreId(db, bucket.storeIds, lineage)
     const blobs: Blobs = {
       ...bucket,
@@ -79,11 +82,11 @@ export async function openBlobStore(
 
 /** Opens blobs for a command that only reads. */
 export async function openBlobReader(
-  { dataDir, blobs: place }: Pick<StorageConfig, 'dataDir' | 'blobs'>,
+  { dataDir, blobs: place, outgoing }: BlobPlace,
   { kind, db, clock }: Pick<Engine, 'kind' | 'clock'> & { db: ReadDb },
 ): Promise<Disposable & { blobs: BlobReader }> {
   if (place !== undefined && 'bucket' in place) {
-    const blobs = await openOwnBucket(place, db, clock)
+    const blobs = await openOwnBucket({ ...place, outgoing }, db, clock)
     return { blobs, [Symbol.dispose]: blobs.close }
   }
   const folder = place?.folder ?? join(dataDir, BLOB_FOLDER)
@@ -92,7 +95,11 @@ export async function openBlobReader(
 }
 
 /** @throws AppError `failed` when the database has blobs in a folder */
-async function openOwnBucket(place: BucketConfig, db: ReadDb, clock: Clock): Promise<Bucket> {
+async function openOwnBucket(
+  place: BucketConfig & Pick<BlobPlace, 'outgoing'>,
+  db: ReadDb,
+  clock: Clock,
+): Promise<Bucket> {
   await refuseOther(db, 'files', `in a folder, and not in the bucket ${place.bucket}`)
   return openBucket({ ...bucketOptions(place), clock }, db)
 }
@@ -106,6 +113,6 @@ async function refuseOther(db: ReadDb, kind: 'objects' | 'files', where: string)
 }
 
 /** Adds path-style addresses for a store other than AWS: the name of the bucket is in the path. */
-function bucketOptions(place: BucketConfig) {
+function bucketOptions<Place extends BucketConfig>(place: Place) {
   return { ...place, pathStyle: place.endpoint !== undefined }
 }

@@ -13,6 +13,7 @@ import { insertTestMailbox } from '../../support/mail/mailboxes.ts'
 import { startRelay } from '../../support/mail/relay.ts'
 import { CLIENT, startTokenServer, type TokenServer } from '../../support/mail/token-server.ts'
 import { startProgram } from '../../support/program.ts'
+import { startForwardProxy } from '../../support/sources/forward-proxy.ts'
 import { openTestDatabase, temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand, until } from '../../support/terminal.ts'
 
@@ -88,6 +89,24 @@ test('NODE_EXTRA_CA_CERTS adds an authority, for TLS and STARTTLS', async (t) =>
     }),
   )
   for (const [code, err] of programs) assert.equal(code, 0, String(err))
+})
+
+test('a mailbox is examined by CONNECT through the proxy of `https_proxy`', async (t) => {
+  const dovecot = await startDovecot(t)
+  await dovecot.deliver(createMail([NOTE]))
+  const { plain, tls } = dovecot.ports
+  const hosts = { 'imap.test:143': plain, 'imap.test:993': tls }
+  const proxy = await startForwardProxy(t, hosts, { requiresPassword: true })
+  const words = await createMailbox(t, dovecot, { host: 'imap.test', port: 143 })
+  const { code, out, err } = await runCommand(words, { https_proxy: proxy.urlWithPassword })
+  assert.deepEqual([code, err], [0, ''])
+  assert.match(out, /INBOX: 1 mails? waits?/)
+  const tlsWords = await createMailbox(t, dovecot, { host: 'imap.test', port: 993, security: 'tls' })
+  const untrusted = await runCommand(tlsWords, { https_proxy: proxy.urlWithPassword })
+  assert.ok(untrusted.err.includes(UNTRUSTED), untrusted.err)
+  assert.deepEqual(proxy.requests, Object.keys(hosts))
+  const refused = await runCommand(words, { https_proxy: proxy.url })
+  assert.equal(refused.err, `cambista: the proxy ${proxy.url} answered HTTP 407\n`)
 })
 
 test('a refused password delays the next round by 30 minutes, and other failures by a minute', async (t) => {

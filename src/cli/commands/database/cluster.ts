@@ -6,6 +6,7 @@ import { command, printResult } from '../../command.ts'
 import { nonEmpty } from '../../options/formats.ts'
 import { option } from '../../options/names.ts'
 import { STORAGE_WITH_BLOBS } from '../../options/storage.ts'
+import { outgoingProxies } from '../../parse/proxies.ts'
 import { exportLibraryEnv, trustExtraCertificates } from '../../parse/settings.ts'
 import { createProgress, durationText } from '../../progress-line.ts'
 import { becomeOwner } from '../../storage/data-dir.ts'
@@ -25,7 +26,8 @@ export const clusterImport = command({
     // The command reads --data-dir, so storageConfig must not warn that it is ignored.
     const usedFlags = to === undefined ? flags.filter((name) => name !== 'data-dir') : ['database']
     const print = (text: string) => terminal.err(text)
-    const config = storageConfig(target, { flags: usedFlags, warn: print })
+    const outgoing = outgoingProxies(terminal.env, settings)
+    const config = { ...storageConfig(target, { flags: usedFlags, warn: print }), outgoing }
     exportLibraryEnv(settings)
     trustExtraCertificates(settings, print)
     refuseWithoutRegion(config, process.env)

@@ -15,7 +15,7 @@ export const mailboxTest = command({
   name: 'mailbox test',
   positionals: ['ID'],
   options: [...STORAGE, 'json'],
-  run({ options, positionals, terminal, settings, withDatabase }) {
+  run({ options, positionals, terminal, settings, storage, withDatabase }) {
     const id = parseId(positionals[0])
     return withDatabase({ mustExist: true }, async (db) => {
       const mailbox = await needMailbox(db, id)
@@ -26,7 +26,10 @@ export const mailboxTest = command({
         if (fault !== undefined) throw new RoundFailure(`${oauth_file} ${fault}`, 'secret')
         const log = { warn: (event: string) => terminal.err(`${event}\n`) }
         const login = await createCredentialReader(log).read(mailbox, terminal.stop)
-        const report = await examineMailServer(mailbox, login, terminal.stop)
+        const report = await examineMailServer(mailbox, login, {
+          signal: terminal.stop,
+          outgoing: storage().outgoing,
+        })
         printResult(terminal, options, { id, ...report }, formatTable(reportFacts(mailbox, report)))
       } catch (error) {
         if (!(error instanceof RoundFailure)) throw error

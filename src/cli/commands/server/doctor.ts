@@ -12,6 +12,7 @@ import { acceptRates, type RepairResult, repair } from '../../../domain/operatio
 import { refuseNodes } from '../../../domain/operations/move/restored.ts'
 import { acceptDamagedPart } from '../../../domain/rates/rate-sums.ts'
 import { AppError } from '../../../runtime/errors.ts'
+import { type OutgoingProxies, UNUSABLE_PROXY } from '../../../runtime/outgoing-proxies.ts'
 import { openBlobStore } from '../../../store/blobs/open-blobs.ts'
 import { openEngine } from '../../../store/open-engine.ts'
 import { readServerSettings } from '../../../store/server-address.ts'
@@ -90,7 +91,7 @@ export const doctor = command({
           })
         : examineCluster(config, { ...common, readAll: options['read-all'], hookKey: config.hookKey })
     const result = await examination.finally(line.clear)
-    const notes = result.notes.map(messageWithAdvice)
+    const notes = [...result.notes.map(messageWithAdvice), ...proxyNotes(config.outgoing)]
     const installations = terminal.settingsFile === undefined ? [] : findSecondInstallation()
     const findings = [
       ...result.findings.map((one) => ({ check: one.check, message: messageWithAdvice(one) })),
@@ -112,6 +113,16 @@ export const doctor = command({
     return findings.length === 0 ? 0 : 1
   },
 })
+
+function proxyNotes(outgoing: OutgoingProxies | undefined): string[] {
+  const { http, https, unusable = [] } = outgoing ?? {}
+  return [
+    ...Object.entries({ https, http }).flatMap(([scheme, proxy]) =>
+      proxy ? [`${scheme} requests go out through the proxy ${proxy.name}`] : [],
+    ),
+    ...unusable.map((name) => `${name} is not used: ${UNUSABLE_PROXY}`),
+  ]
+}
 
 /** Returns minimum space and backup plan. Flags win over the running server's settings, and these over the defaults. */
 function serverSettings(

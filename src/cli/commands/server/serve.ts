@@ -4,6 +4,8 @@ import { LEAST_FREE } from '../../../domain/documents/uploads/quotas.ts'
 import { UPLOAD_WAITS } from '../../../http/documents/uploads/receive.ts'
 import type { Provider, ProviderSettings } from '../../../providers/provider.ts'
 import { VERSION } from '../../../runtime/assets.ts'
+import type { Log } from '../../../runtime/log.ts'
+import { type OutgoingProxies, UNUSABLE_PROXY } from '../../../runtime/outgoing-proxies.ts'
 import { diskError } from '../../../runtime/storage-error.ts'
 import { sizeText } from '../../../values/sizes.ts'
 import { command } from '../../command.ts'
@@ -103,6 +105,7 @@ export const serve = command({
     if (openPage !== undefined) {
       log.warn('the page shows rates without signing in to these networks', { networks: openPage })
     }
+    logProxies(log, config.outgoing)
     const plainHosts = addressesWithoutTls(listening)
     if (plainHosts.length > 0) {
       log.warn('without TLS keys and tokens can be read on their way from other machines', {
@@ -127,6 +130,13 @@ export const serve = command({
     return isGivenUp ? 1 : 0
   },
 })
+
+function logProxies(log: Log, outgoing: OutgoingProxies | undefined): void {
+  const { http, https, exceptions: except, unusable = [] } = outgoing ?? {}
+  if (https || http)
+    log.info('requests go out through a proxy', { https: https?.name, http: http?.name, except })
+  for (const variable of unusable) log.warn('a proxy is not used', { variable, reason: UNUSABLE_PROXY })
+}
 
 function hasToken(provider: Provider, settings: (provider: Provider) => ProviderSettings): boolean {
   try {

@@ -1,7 +1,7 @@
 // Errors of a bucket. The client's own errors are not passed on, because they contain host, signature and key id of the
 // request.
 
-import { AppError, errorCode } from '../../../runtime/errors.ts'
+import { AppError, errorCode, ProxyError } from '../../../runtime/errors.ts'
 
 type BucketError = { name?: unknown; $metadata?: { httpStatusCode?: number } }
 
@@ -50,6 +50,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 function describeError(error: unknown, name: string): string {
+  if (error instanceof ProxyError) return error.message
   const status = (error as BucketError | undefined)?.$metadata?.httpStatusCode
   const words = [name, errorCode(error), status && `status ${status}`]
   const text = [...new Set(words.filter(Boolean))].join(', ') || plainMessage(error)

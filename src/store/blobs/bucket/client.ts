@@ -1,6 +1,7 @@
 // Calls of S3 over its official client, which handles credentials, regions, retries and skewed clocks. The client is
 // large, so this file is imported only when a bucket is used (bucket.ts).
 
+import { Agent } from 'node:http'
 import type { Readable } from 'node:stream'
 import {
   AbortMultipartUploadCommand,
@@ -18,20 +19,22 @@ import {
   type S3ClientConfig,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
-import type { BucketConfig } from '../../storage-config.ts'
+import { TunnelAgent } from '../../../runtime/outgoing-proxies.ts'
+import type { BucketConfig, StorageConfig } from '../../storage-config.ts'
 import type { ByteRange } from '../chunks.ts'
 import { bucketError, isMissingObject } from './bucket-errors.ts'
 import { collectBody } from './silence.ts'
 
 /** Without an endpoint: that of the region at AWS. Without a region: that of the environment or the client's files. */
-export type BucketOptions = Omit<BucketConfig, 'prefix'> & {
-  /** True: the bucket is in the path of an address, not in its host. Most stores other than AWS require it. */
-  pathStyle?: boolean | undefined
-  /** Undefined: the credentials of the environment, files, container or machine (the client's chain). */
-  credentials?: { accessKeyId: string; secretAccessKey: string } | undefined
-  /** Timeout of an attempt in milliseconds; undefined: 20,000. */
-  timeoutMs?: number | undefined
-}
+export type BucketOptions = Omit<BucketConfig, 'prefix'> &
+  Pick<StorageConfig, 'outgoing'> & {
+    /** True: the bucket is in the path of an address, not in its host. Most stores other than AWS require it. */
+    pathStyle?: boolean | undefined
+    /** Undefined: the credentials of the environment, files, container or machine (the client's chain). */
+    credentials?: { accessKeyId: string; secretAccessKey: string } | undefined
+    /** Timeout of an attempt in milliseconds; undefined: 20,000. */
+    timeoutMs?: number | undefined
+  }
 
 export type UploadPart = { number: number; etag: string }
 
@@ -158,8 +161,12 @@ async function* listUploads(s3: S3Client, bucket: string, prefix: string) {
   }
 }
 
-function openS3({ pathStyle, ...options }: Omit<BucketOptions, 'bucket'>, timeoutMs: number): S3Client {
+function openS3(
+  { pathStyle, outgoing, ...options }: Omit<BucketOptions, 'bucket'>,
+  timeoutMs: number,
+): S3Client {
   const agent = { keepAlive: true, maxSockets: SOCKETS }
+  const proxy = outgoing?.find(new URL(options.endpoint ?? 'https://amazonaws.com'))
   const config: S3ClientConfig = {
     ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
     forcePathStyle: pathStyle ?? false,
@@ -174,8 +181,8 @@ function openS3({ pathStyle, ...options }: Omit<BucketOptions, 'bucket'>, timeou
       requestTimeout: timeoutMs, // up to the head of the answer
       throwOnRequestTimeout: true,
       socketTimeout: 0, // a client may read as slowly as it likes
-      httpAgent: agent,
-      httpsAgent: agent,
+      httpAgent: proxy ? new Agent({ ...agent, proxyEnv: { http_proxy: proxy.url } }) : agent,
+      httpsAgent: outgoing?.https ? new TunnelAgent(outgoing, agent) : agent,
     },
   }
   const s3 = new S3Client(config)
