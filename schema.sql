@@ -636,7 +636,10 @@ CREATE TABLE hooks (
   failing_since  TEXT,                             -- first failed try after that
   failure        TEXT,                             -- reason of the last failed try
   off_at         TEXT,                             -- the receiver answered 410: it gets no more messages
-  given_up       INTEGER NOT NULL DEFAULT 0        -- messages that never arrived
+  given_up       INTEGER NOT NULL DEFAULT 0,       -- messages that never arrived
+  allow_http     INTEGER NOT NULL DEFAULT 0 CHECK (allow_http IN (0, 1)), -- plain HTTP to private networks
+  headers        TEXT,                             -- JSON: values by name, null for those in secret_headers
+  secret_headers BLOB                              -- the values of these, encrypted like the secret
 ) STRICT;
 CREATE INDEX hooks_by_agent ON hooks (agent_id);
 

@@ -63,7 +63,7 @@ function parseProxy(text: string): OutgoingProxy | undefined {
   return { url: url.href, name: url.origin }
 }
 
-/** Parses an element of `no_proxy`. A name stands for those below it too. */
+/** Parses an element of `no_proxy`. A name is that of all below it too. */
 function parseException(text: string): Exception {
   const [, start = text, port] = isIP(text) === 0 ? (/^(.*):(\d+)$/.exec(text) ?? []) : []
   const host = start.replace(/^\[|\]$|\.$/g, '')

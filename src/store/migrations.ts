@@ -291,6 +291,13 @@ const TOKEN_NAMES = `
 CREATE INDEX tokens_by_name ON tokens (name);
 `
 
+// Headers of hooks, and hooks over plain HTTP in private networks.
+const HOOK_HEADERS = `
+ALTER TABLE hooks ADD COLUMN allow_http INTEGER NOT NULL DEFAULT 0 CHECK (allow_http IN (0, 1));
+ALTER TABLE hooks ADD COLUMN headers TEXT;
+ALTER TABLE hooks ADD COLUMN secret_headers BLOB;
+`
+
 export const SHARED_MIGRATIONS: readonly Migration[] = [
   ...EARLIER_MIGRATIONS,
   { sql: INDICATORS },
@@ -300,8 +307,8 @@ export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: MAILBOXES },
   {
     sql: {
-      sqlite: DOUBTS + REPAIRS.sqlite + CAUSES.sqlite + TOKEN_NAMES,
-      postgres: DOUBTS + REPAIRS.postgres + CAUSES.postgres + TOKEN_NAMES,
+      sqlite: DOUBTS + REPAIRS.sqlite + CAUSES.sqlite + TOKEN_NAMES + HOOK_HEADERS,
+      postgres: DOUBTS + REPAIRS.postgres + CAUSES.postgres + TOKEN_NAMES + HOOK_HEADERS,
     },
   },
 ]

@@ -312,6 +312,9 @@ export type Tables = DocumentTables & {
     failure: string | null
     off_at: string | null
     given_up: Generated<number>
+    allow_http: Generated<number>
+    headers: string | null
+    secret_headers: Buffer | null
   }
   hook_deliveries: {
     id: Generated<number>

@@ -1,16 +1,16 @@
 // Posts a signed message once and judges the status of the answer (decisions#tries). Uses node:http: fetch needs 2.5
-// times as long a message, and its streams use 3 times the memory. Both use a proxy if NODE_USE_ENV_PROXY is set.
+// times as long a message, and its streams use 3 times the memory. Only https uses a proxy (decisions#outgoing).
 
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { VERSION } from '../../runtime/assets.ts'
 import { networkReason } from '../../runtime/errors.ts'
-import { signatureHeader } from './seal.ts'
+import type { HookRow } from '../../store/hooks/hooks.ts'
+import { addressFault, createPrivateLookup } from './private-addresses.ts'
+import { signatureHeader, type UnsealedHook } from './seal.ts'
 
-export type OutgoingMessage = {
-  url: string
-  /** Secrets that sign it. */
-  secrets: readonly string[]
+export type OutgoingMessage = UnsealedHook & {
+  hook: Pick<HookRow, 'url' | 'allow_http'>
   /** Identical in each attempt. */
   id: string
   body: string
@@ -56,9 +56,11 @@ export async function postMessage(
   return { status, ms: Math.round(performance.now() - start), failure }
 }
 
-function sendMessage({ url, secrets, id, body, now }: OutgoingMessage, signal: AbortSignal): Promise<number> {
+function sendMessage(message: OutgoingMessage, signal: AbortSignal): Promise<number> {
+  const { hook, secrets, id, body, now } = message
   const seconds = Math.floor(now.getTime() / 1000)
   const headers = {
+    ...message.headers,
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(body),
     'User-Agent': `cambista/${VERSION}`,
@@ -67,9 +69,17 @@ function sendMessage({ url, secrets, id, body, now }: OutgoingMessage, signal: A
     'webhook-timestamp': String(seconds),
     'webhook-signature': signatureHeader(secrets, { id, seconds, body }),
   }
-  const send = url.startsWith('https:') ? httpsRequest : httpRequest
+  const url = new URL(hook.url)
+  const isSecure = url.protocol === 'https:'
+  const fault = hook.allow_http ? addressFault(url.hostname) : undefined // no lookup of an address in the URL
+  if (fault !== undefined) return Promise.reject(new Error(`its address ${fault}`))
+  const options = {
+    ...{ method: 'POST', headers, signal },
+    ...(!isSecure && { agent: false }), // without a proxy, whatever the environment has
+    ...(hook.allow_http && { lookup: createPrivateLookup() }),
+  }
   return new Promise((resolve, reject) => {
-    const request = send(url, { method: 'POST', headers, signal })
+    const request = (isSecure ? httpsRequest : httpRequest)(url, options)
     let hasStatus = false
     const fail = (error: Error) => hasStatus || reject(error) // after the status, errors no longer change the outcome
     request.on('response', (response) => {

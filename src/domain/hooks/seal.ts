@@ -33,21 +33,26 @@ export function unseal(key: Buffer, sealed: Buffer): string | undefined {
   }
 }
 
-/**
- * Secrets that sign the messages of this hook: its own and, for a time after a rotation, the former one. Undefined:
- * the key is missing or wrong, as after a restore.
- */
-export function signingSecrets(
-  hook: Pick<HookRow, 'secret' | 'former_secret' | 'former_ends_at'>,
-  key: Buffer | undefined,
-  now: Date,
-): string[] | undefined {
+/** Parts of a hook that are stored encrypted. */
+export type UnsealedHook = {
+  /** Secrets that sign its messages: its own and, for a time after a rotation, the former one. */
+  secrets: string[]
+  /** Headers of the operator, with the secret ones. */
+  headers: Readonly<Record<string, string>>
+}
+
+/** Decrypts what a hook needs for its messages; undefined: the key is missing or wrong, as after a restore. */
+export function unsealHook(hook: HookRow, key: Buffer | undefined, now: Date): UnsealedHook | undefined {
   const secret = key && unseal(key, hook.secret)
-  if (!key || secret === undefined) return undefined
+  const secretHeaders = key && (hook.secret_headers === null ? '{}' : unseal(key, hook.secret_headers))
+  if (!key || secret === undefined || secretHeaders === undefined) return undefined
   const { former_secret: sealed, former_ends_at: endsAt } = hook
   const isGood = sealed !== null && endsAt !== null && endsAt > now.toISOString()
   const former = isGood ? unseal(key, sealed) : undefined
-  return former === undefined ? [secret] : [secret, former]
+  return {
+    secrets: former === undefined ? [secret] : [secret, former],
+    headers: { ...hook.headers, ...JSON.parse(secretHeaders) },
+  }
 }
 
 /**

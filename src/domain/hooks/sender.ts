@@ -6,7 +6,7 @@ import { type HookRow, selectActiveHooks } from '../../store/hooks/hooks.ts'
 import { findNextDue, type MessageRow, selectDueMessages } from '../../store/hooks/messages.ts'
 import { LONGEST_DELAY_MS, markUnreadable, recordAttempt, type SenderDeps } from './attempts.ts'
 import { postMessage } from './post.ts'
-import { signingSecrets } from './seal.ts'
+import { type UnsealedHook, unsealHook } from './seal.ts'
 
 export type Sender = {
   /** Starts due attempts, as far as the lanes have room. */
@@ -35,18 +35,19 @@ export function createSender(deps: SenderDeps, ended: () => void): Sender {
     restEnd = new Date(clock().getTime() + REST_MS)
     next = restEnd
   }
-  const attempt = async (hook: HookRow, message: MessageRow, secrets: readonly string[]) => {
+  const attempt = async (hook: HookRow, message: MessageRow, unsealed: UnsealedHook) => {
     const { message_id: id, body } = message
-    const outcome = await postMessage(
-      { url: hook.url, secrets, id, body, now: clock() },
-      stop.signal,
-      attemptMs,
-    )
+    const outcome = await postMessage({ hook, ...unsealed, id, body, now: clock() }, stop.signal, attemptMs)
     if (stop.signal.aborted && outcome.failure !== undefined) return
     await recordAttempt(deps, hook.id, message, outcome)
   }
-  const begin = (lane: Map<number, Promise<void>>, hook: HookRow, message: MessageRow, secrets: string[]) => {
-    const running = attempt(hook, message, secrets)
+  const begin = (
+    lane: Map<number, Promise<void>>,
+    hook: HookRow,
+    message: MessageRow,
+    unsealed: UnsealedHook,
+  ) => {
+    const running = attempt(hook, message, unsealed)
       .catch((error: unknown) => {
         if (lock.lost.aborted) return // the next leader sends it again
         // The outcome cannot be recorded, as on a full disk. Without a pause the message would be sent again
@@ -70,11 +71,11 @@ export function createSender(deps: SenderDeps, ended: () => void): Sender {
     const due = { now: now.toISOString(), latest, except: [...lane.keys()], limit }
     const messages = await selectDueMessages(db, hook.id, due)
     if (messages.length === 0 && readable.has(hook.id)) return // an unreadable secret is reported once after the start, even without messages
-    const secrets = signingSecrets(hook, unlessUnreadable(key), now)
-    if (!secrets && readable.get(hook.id) !== false && !(await markUnreadable(deps, hook))) return
-    readable.set(hook.id, secrets !== undefined)
-    if (!secrets) return
-    if (!stop.signal.aborted) for (const message of messages) begin(lane, hook, message, secrets)
+    const unsealed = unsealHook(hook, unlessUnreadable(key), now)
+    if (!unsealed && readable.get(hook.id) !== false && !(await markUnreadable(deps, hook))) return
+    readable.set(hook.id, unsealed !== undefined)
+    if (!unsealed) return
+    if (!stop.signal.aborted) for (const message of messages) begin(lane, hook, message, unsealed)
   }
 
   return {

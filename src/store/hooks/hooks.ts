@@ -5,16 +5,31 @@ import { hasRow } from '../rows.ts'
 import type { ReadDb, Row, WriteDb } from '../tables.ts'
 import { countMessages } from './messages.ts'
 
-export type HookRow = Omit<Row<'hooks'>, 'events'> & { events: string[] }
+export type HookRow = Omit<Row<'hooks'>, 'events' | 'headers'> & {
+  events: string[]
+  /** Values by name; null: it is among the secret ones. */
+  headers: Record<string, string | null>
+}
 
 /** A hook for display, without its secrets. `waiting`: number of its queued messages. */
-export type ListedHook = Omit<HookRow, 'secret' | 'former_secret'> & { waiting: number }
+export type ListedHook = Omit<HookRow, 'secret' | 'former_secret' | 'secret_headers'> & { waiting: number }
 
-export type NewHookRow = Pick<HookRow, 'url' | 'events' | 'company_id' | 'agent_id' | 'secret' | 'created_at'>
+export type NewHookRow = Pick<
+  HookRow,
+  | 'url'
+  | 'events'
+  | 'company_id'
+  | 'agent_id'
+  | 'secret'
+  | 'created_at'
+  | 'allow_http'
+  | 'headers'
+  | 'secret_headers'
+>
 
 /** Every hook, by id. */
 export async function selectHooks(db: ReadDb): Promise<HookRow[]> {
-  return (await db.selectFrom('hooks').selectAll().orderBy('id').execute()).map(withEvents)
+  return (await db.selectFrom('hooks').selectAll().orderBy('id').execute()).map(parseHook)
 }
 
 const selectActive = prepared([], (db: ReadDb) =>
@@ -23,12 +38,12 @@ const selectActive = prepared([], (db: ReadDb) =>
 
 /** The hooks that are on, by id. */
 export async function selectActiveHooks(db: ReadDb): Promise<HookRow[]> {
-  return (await selectActive(db, {})).map(withEvents)
+  return (await selectActive(db, {})).map(parseHook)
 }
 
 export async function selectListedHooks(db: ReadDb): Promise<ListedHook[]> {
   const waiting = await countMessages(db)
-  return (await selectHooks(db)).map(({ secret: _, former_secret: __, ...hook }) => ({
+  return (await selectHooks(db)).map(({ secret: _, former_secret: __, secret_headers: ___, ...hook }) => ({
     ...hook,
     waiting: waiting.get(hook.id) ?? 0,
   }))
@@ -36,7 +51,7 @@ export async function selectListedHooks(db: ReadDb): Promise<ListedHook[]> {
 
 export async function findHook(db: ReadDb, id: number): Promise<HookRow | undefined> {
   const row = await db.selectFrom('hooks').selectAll().where('id', '=', id).executeTakeFirst()
-  return row && withEvents(row)
+  return row && parseHook(row)
 }
 
 /** Returns whether a hook is limited to the documents of this agent and company. */
@@ -45,10 +60,10 @@ export function hasAgentHook(db: ReadDb, agentId: number, companyId: number): Pr
   return hasRow(query.where('agent_id', '=', agentId).where('company_id', '=', companyId))
 }
 
-export async function insertHook(db: WriteDb, { events, ...hook }: NewHookRow): Promise<number> {
+export async function insertHook(db: WriteDb, { events, headers, ...hook }: NewHookRow): Promise<number> {
   const row = await db
     .insertInto('hooks')
-    .values({ ...hook, events: events.join(' ') })
+    .values({ ...hook, events: events.join(' '), headers: JSON.stringify(headers) })
     .returning('id')
     .executeTakeFirstOrThrow()
   return row.id
@@ -58,9 +73,10 @@ export async function insertHook(db: WriteDb, { events, ...hook }: NewHookRow): 
 export async function updateHook(
   db: WriteDb,
   id: number,
-  change: Partial<Omit<Row<'hooks'>, 'id' | 'url' | 'events' | 'given_up'>>,
+  { headers, ...change }: Partial<Omit<HookRow, 'id' | 'url' | 'events' | 'given_up'>>,
 ): Promise<void> {
-  await db.updateTable('hooks').set(change).where('id', '=', id).execute()
+  const values = { ...change, ...(headers && { headers: JSON.stringify(headers) }) }
+  await db.updateTable('hooks').set(values).where('id', '=', id).execute()
 }
 
 /** Changes a hook, unless it has another secret by now. Returns whether it changed. */
@@ -101,6 +117,6 @@ export async function countHooks(
   return { hooks: rows.length, failing, waiting, givenUp: failedMessages }
 }
 
-function withEvents(row: Row<'hooks'>): HookRow {
-  return { ...row, events: row.events.split(' ') }
+function parseHook(row: Row<'hooks'>): HookRow {
+  return { ...row, events: row.events.split(' '), headers: JSON.parse(row.headers ?? '{}') }
 }

@@ -1,6 +1,7 @@
+import { type HeaderLine, parseHeaders, plainHeaders } from '../../../domain/hooks/headers.ts'
 import { createHook, hookUrlError, maskedUrl, rotateHook } from '../../../domain/hooks/hook-changes.ts'
 import { HOOK_EVENTS } from '../../../domain/hooks/queued-events.ts'
-import { signingSecrets } from '../../../domain/hooks/seal.ts'
+import { unsealHook } from '../../../domain/hooks/seal.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { atomically, type Engine } from '../../../store/engine.ts'
 import {
@@ -14,16 +15,33 @@ import {
 import { findHookKey, requireHookKey } from '../../../store/hooks/key.ts'
 import type { ReadDb } from '../../../store/tables.ts'
 import { command, printResult } from '../../command.ts'
+import { usageError } from '../../help/advice.ts'
 import { option } from '../../options/names.ts'
 import { STORAGE_WITH_HOOK_KEY } from '../../options/storage.ts'
+import { readNamedFile } from '../../storage/storage-options.ts'
 import { parseId } from '../positionals.ts'
 import { listRows, notFound, rowCommand } from '../rows.ts'
 
 export const hookCreate = command({
   name: 'hook create',
-  options: ['url', 'event', 'company', 'agent', ...STORAGE_WITH_HOOK_KEY, 'json'],
+  options: [
+    'url',
+    'event',
+    'company',
+    'agent',
+    'allow-http',
+    'header',
+    'header-file',
+    ...STORAGE_WITH_HOOK_KEY,
+    'json',
+  ],
   required: ['url', 'event'],
-  overrides: { url: option('URL', { validate: hookUrlError, parse: (text: string) => new URL(text).href }) },
+  overrides: {
+    url: option('URL', {
+      validate: (text: string) => hookUrlError(text, text.startsWith('http:')),
+      parse: (text: string) => new URL(text).href,
+    }),
+  },
   changesData: true,
   run({ options, terminal, storage, withDatabase }) {
     const events = HOOK_EVENTS.filter((event) => options.event.flat().includes(event))
@@ -35,10 +53,17 @@ export const hookCreate = command({
         '--company and --agent are for --event document.created and other document events',
       )
     }
+    const { url, 'allow-http': allowHttp, header = [] } = options
+    const fault = hookUrlError(url, allowHttp)
+    if (fault !== undefined)
+      throw usageError({ reason: 'wrong-value', source: '--url', fault, typed: undefined })
+    const plain = header.map((text): HeaderLine => ({ text, place: '--header', isSecret: false }))
+    const headers = parseHeaders([...plain, ...readHeaderFile(options['header-file'])])
     return withDatabase({ mustExist: false }, async (db, { clock }) => {
-      const hook = { url: options.url, events, company_id, agent_id }
+      const hook = { url, events, company_id, agent_id }
       const key = await requireHookKey(storage())
-      const { id, secret } = await createHook(db, key, hook, clock().toISOString())
+      const newHook = { ...hook, allowHttp, headers }
+      const { id, secret } = await createHook(db, key, newHook, clock().toISOString())
       terminal.err(
         `Hook ${id}, its secret is shown only now: the receiver checks signatures with it. cambista hook test ${id} tries it.\n`,
       )
@@ -54,7 +79,7 @@ export const hookList = command({
     const select = async (db: ReadDb, { clock }: Engine) => {
       const key = findHookKey(input.storage())
       const readable = new Set(
-        (await selectHooks(db)).filter((hook) => signingSecrets(hook, key, clock())).map(({ id }) => id),
+        (await selectHooks(db)).filter((hook) => unsealHook(hook, key, clock())).map(({ id }) => id),
       )
       return (await selectListedHooks(db)).map((hook) => ({
         ...hook,
@@ -68,6 +93,7 @@ export const hookList = command({
       EVENTS: ({ events }) => events.join(' '),
       COMPANY: ({ company_id }) => company_id ?? 'any',
       AGENT: ({ agent_id }) => agent_id ?? 'any',
+      HEADERS: ({ headers }) => Object.keys(headers).join(' '),
       WAITING: 'waiting',
       'GIVEN UP': 'given_up',
       'LAST TOLD': ({ sent_at }) => sent_at ?? 'never',
@@ -85,14 +111,17 @@ export const hookDelete = rowCommand({
 export const hookRotate = command({
   name: 'hook rotate',
   positionals: ['ID'],
-  options: ['overlap', ...STORAGE_WITH_HOOK_KEY, 'json'],
+  options: ['overlap', 'header-file', ...STORAGE_WITH_HOOK_KEY, 'json'],
   changesData: true,
   run({ options, positionals, terminal, storage, withDatabase }) {
     const id = parseId(positionals[0])
     return withDatabase({ mustExist: true }, async (db, { clock }) => {
       const hook = await needHook(db, id)
       const key = await requireHookKey(storage())
-      const rotation = { overlapMs: options.overlap, now: clock() }
+      const file = options['header-file']
+      const headers =
+        file === undefined ? undefined : parseHeaders([...plainHeaders(hook), ...readHeaderFile(file)])
+      const rotation = { overlapMs: options.overlap, now: clock(), headers }
       const { secret, formerEndsAt } = await rotateHook(db, key, hook, rotation)
       const former =
         formerEndsAt === null
@@ -103,6 +132,20 @@ export const hookRotate = command({
     })
   },
 })
+
+/** Reads the secret headers of a file, a line each. @throws AppError `failed`, `usage` */
+function readHeaderFile(file: string | undefined): HeaderLine[] {
+  if (file === undefined) return []
+  const lines = readNamedFile(file, 'the headers of the hook')
+    .toString()
+    .replace(/^\ufeff/, '')
+    .split(/\r?\n/)
+  const headers = lines.flatMap((text, at): HeaderLine[] =>
+    text.trim() === '' ? [] : [{ text, place: `line ${at + 1} of --header-file`, isSecret: true }],
+  )
+  if (headers.length === 0) throw new AppError('usage', `there is no header in ${file} (--header-file)`)
+  return headers
+}
 
 /** Finds a hook. @throws AppError `not-found` */
 export async function needHook(db: ReadDb, id: number): Promise<HookRow> {

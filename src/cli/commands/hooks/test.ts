@@ -4,7 +4,7 @@ import { makeCode } from '../../../domain/access/secrets.ts'
 import { confirmHook } from '../../../domain/hooks/hook-changes.ts'
 import { postMessage } from '../../../domain/hooks/post.ts'
 import { messageBody } from '../../../domain/hooks/queued-events.ts'
-import { signingSecrets } from '../../../domain/hooks/seal.ts'
+import { unsealHook } from '../../../domain/hooks/seal.ts'
 import { AppError, unreachableText } from '../../../runtime/errors.ts'
 import { findHookKey } from '../../../store/hooks/key.ts'
 import { command, printResult } from '../../command.ts'
@@ -23,14 +23,14 @@ export const hookTest = command({
     return withDatabase({ mustExist: true }, async (db, { clock }) => {
       const hook = await needHook(db, id)
       const now = clock()
-      const secrets = signingSecrets(hook, findHookKey(storage()), now)
-      if (!secrets) {
+      const unsealed = unsealHook(hook, findHookKey(storage()), now)
+      if (!unsealed) {
         const advice = { about: 'hook-secret', id } as const
         throw new AppError('failed', `the secret of hook ${id} cannot be read`, { advice })
       }
       trustExtraCertificates(settings, terminal.err)
       const body = messageBody('test', now.toISOString(), { hook_id: id })
-      const message = { url: hook.url, secrets, id: `msg_${makeCode()}`, body, now }
+      const message = { hook, ...unsealed, id: `msg_${makeCode()}`, body, now }
       const outcome = await postMessage(message, terminal.stop)
       const { failure, status, ms } = outcome
       if (failure === undefined) await confirmHook(db, id, clock().toISOString())

@@ -3,7 +3,7 @@
 import { errorReason } from '../../../runtime/errors.ts'
 import { selectHooks } from '../../../store/hooks/hooks.ts'
 import { readHookKey } from '../../../store/hooks/key.ts'
-import { signingSecrets } from '../../hooks/seal.ts'
+import { unsealHook } from '../../hooks/seal.ts'
 import type { CheckContext, Report } from './examination.ts'
 
 /** Without a data directory the key is that of the nodes. Without a key the secrets are not checked. */
@@ -23,7 +23,7 @@ export async function examineHooks({ db, clock, dataDir, hookKey, report }: Chec
     const { id, failure, failing_since, off_at, given_up } = hook
     const finding = (message: string, about: 'hook-secret' | 'hook-test') =>
       report.finding('hooks', message, { about, id })
-    if (!isKeyElsewhere && !signingSecrets(hook, key, clock())) {
+    if (!isKeyElsewhere && !unsealHook(hook, key, clock())) {
       finding(`the secret of hook ${id} ${unreadable}`, 'hook-secret')
     } else if (off_at !== null) finding(`hook ${id} is off since ${off_at} (${failure})`, 'hook-test')
     else if (failing_since !== null)
