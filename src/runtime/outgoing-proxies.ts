@@ -28,7 +28,8 @@ export const UNUSABLE_PROXY = 'it must be a URL such as http://proxy.example.com
 
 const VARIABLES = ['http_proxy', 'https_proxy'] as const
 const NEVER_PROXIED = ['localhost', '127.0.0.0/8', '::1']
-const NOT_CONNECTED = /^(E[A-Z]+(_AGAIN)?|ERR_PROXY_TUNNEL|UND_ERR_\w+)$/
+const NOT_CONNECTED = /^(E[A-Z]+(_AGAIN)?|UND_ERR_\w+|CONNECT_TIMEOUT)$/
+const NO_TUNNEL = /^(ERR_PROXY_TUNNEL|EPROXY)$/ // of Node, and of the client of IMAP
 // The status in the errors of fetch and of the client of IMAP.
 const STATUS = /(?:Proxy response|Proxy Authentication Required|Invalid response from proxy:) \(?(\d{3})/
 
@@ -39,9 +40,9 @@ export function readProxies(...envs: Readonly<Record<string, string | undefined>
   const exceptions = read('no_proxy')
   const texts = [...NEVER_PROXIED, ...(exceptions?.toLowerCase().split(/[\s,]+/) ?? [])]
   const tests = http || https ? texts.filter((text) => text !== '').map(parseException) : []
+  const unusable = VARIABLES.filter((name, at) => read(name) && ![http, https][at])
   return {
-    ...{ http, https, exceptions },
-    unusable: VARIABLES.filter((name) => read(name) && !parseProxy(read(name) ?? '')),
+    ...{ http, https, exceptions, unusable },
     find({ protocol, hostname, port: givenPort }) {
       const isSecure = protocol === 'https:'
       const port = givenPort || (isSecure ? '443' : '80')
@@ -93,16 +94,17 @@ export function proxyError(error: Error, { name }: OutgoingProxy): Error {
   const { statusCode = STATUS.exec(error.message)?.[1] } = error as { statusCode?: number | string }
   if (statusCode !== undefined) return new ProxyError(`the proxy ${name} answered HTTP ${statusCode}`, error)
   const reason = networkReason(error)
+  if (NO_TUNNEL.test(reason)) return new ProxyError(`the proxy ${name} opened no tunnel`, error)
   return NOT_CONNECTED.test(reason) ? new ProxyError(`through the proxy ${name}: ${reason}`, error) : error
 }
 
-/** Agent of HTTPS that opens a tunnel through the proxy of each host that has one. */
+/** Agent of HTTPS that opens a tunnel through the proxy of each host that has one. Node makes one without arguments. */
 export class TunnelAgent extends Agent {
-  readonly #proxies: OutgoingProxies
+  readonly #proxies: OutgoingProxies | undefined
   readonly #direct: Agent
 
-  constructor(proxies: OutgoingProxies, options: AgentOptions) {
-    super({ ...options, proxyEnv: { https_proxy: proxies.https?.url } })
+  constructor(proxies?: OutgoingProxies, options: AgentOptions = {}) {
+    super({ ...options, proxyEnv: { https_proxy: proxies?.https?.url } })
     this.#proxies = proxies
     this.#direct = new Agent(options)
   }
@@ -112,7 +114,7 @@ export class TunnelAgent extends Agent {
     callback?: (error: Error | null, socket: Duplex) => void,
   ): Duplex | null | undefined {
     const { host, port } = options
-    const proxy = this.#proxies.find({ protocol: 'https:', hostname: host ?? '', port: String(port ?? '') })
+    const proxy = this.#proxies?.find({ protocol: 'https:', hostname: host ?? '', port: String(port ?? '') })
     if (!proxy) return this.#direct.createConnection(options, callback)
     return super.createConnection(options, (error, socket) =>
       callback?.(error && proxyError(error, proxy), socket),

@@ -22,7 +22,6 @@ type ResponseHandler = {
 }
 
 const DISPATCHER: unique symbol = Symbol.for('undici.globalDispatcher.2') as never
-const AGENT = { keepAlive: true, scheduling: 'lifo', timeout: 5000 } as const // as Node's own
 // Statuses of a proxy that forwards plain HTTP, when it has no answer of the host.
 const FORWARD_FAILURES = [407, 502, 503, 504]
 
@@ -55,7 +54,7 @@ export function useProxies(proxies: OutgoingProxies): () => void {
       return proxied.dispatch(options, namingHandler(handler, urlProxy, url.protocol === 'http:'))
     },
   }
-  https.globalAgent = new TunnelAgent(proxies, AGENT)
+  https.globalAgent = new TunnelAgent(proxies)
   return () => {
     global[DISPATCHER] = formerDispatcher
     https.globalAgent = globalAgent

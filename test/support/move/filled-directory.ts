@@ -66,6 +66,8 @@ export async function fillDirectory(
         insert into page_tickets (hash, session_id, ends_at) values ('d', '${'c'.repeat(64)}', '${AT}');
       `)
     }
+    if (schema > 25)
+      db.exec(`update hooks set allow_http = 1, headers = '{"X":null}', secret_headers = x'00ff'`)
     if (schema > 15) {
       db.exec(`
         insert into hook_deliveries (hook_id, message_id, type, body, created_at, tries, ended_at, status, failure)

@@ -119,6 +119,10 @@ test('a proxy that does not answer is named for fetch and https, and an https ho
   assert.equal(await failureReason(fetch('http://bank.test/')), reason)
   assert.equal(await failureReason(fetch('https://bank.test/')), reason)
   assert.equal(await failureReason(requested('https://bank.test/')), reason)
+  const probe = new Promise((resolve, reject) =>
+    request('https://bank.test/', { agent: false }, resolve).on('error', reject).end(),
+  )
+  assert.match(await failureReason(probe), /^(ENOTFOUND|EAI_AGAIN)$/)
   use(t, '', { http_proxy: name })
   assert.match(await failureReason(fetch('https://bank.test/')), /^(ENOTFOUND|EAI_AGAIN)$/)
   assert.match(await failureReason(requested('https://bank.test/')), /^(ENOTFOUND|EAI_AGAIN)$/)
@@ -127,7 +131,7 @@ test('a proxy that does not answer is named for fetch and https, and an https ho
 test('`hook test` posts through a tunnel, and names the proxy that refuses one', async (t) => {
   const dataDir = temporaryDirectory(t)
   const dir = join(temporaryDirectory(t), 'tls')
-  await runCommand(['cert', 'create', '--host', 'hook.test', '--out', dir])
+  await runCommand(['cert', 'create', '--host', 'hook.test', '--host', '127.0.0.1', '--out', dir])
   const [cert = '', key = ''] = ['cert.pem', 'key.pem'].map((name) => readFileSync(join(dir, name), 'utf8'))
   const receiver = await startReceiver(t, { tls: { cert, key } })
   const { port } = new URL(receiver.url)
@@ -140,9 +144,25 @@ test('`hook test` posts through a tunnel, and names the proxy that refuses one',
   const program = startProgram(t, words, env)
   assert.equal(await program.waitForExit(), 0, program.printed.out + program.printed.err)
   assert.equal(receiver.received[0]?.headers['proxy-authorization'], undefined)
+  await runJson(dataDir, 'hook', 'create', '--url', receiver.url, '--event', 'sync.failed')
+  const direct = startProgram(t, words.with(2, '2'), env)
+  assert.equal(await direct.waitForExit(), 0, direct.printed.out + direct.printed.err)
+  assert.equal(receiver.received.length, 2)
   const refused = await runCommand(words, { https_proxy: proxy.url })
   assert.match(refused.out, new RegExp(`^hook 1: the proxy ${proxy.url} answered HTTP 407, after \\d+ ms\n$`))
   assert.deepEqual(new Set(proxy.requests), new Set([`hook.test:${port}`]))
+})
+
+test('a proxy that closes the connection is named without codes of tunnels', async (t) => {
+  const proxy = await startForwardProxy(t, {})
+  proxy.status = 0
+  use(t, proxy.url)
+  assert.equal(
+    await failureReason(requested('https://bank.test/')),
+    `the proxy ${proxy.url} opened no tunnel`,
+  )
+  for (const url of ['https://bank.test/', 'http://bank.test/'])
+    assert.equal(await failureReason(fetch(url)), `through the proxy ${proxy.url}: UND_ERR_SOCKET`)
 })
 
 test('a hook of this machine needs no proxy', async (t) => {
@@ -196,6 +216,9 @@ test('`mailbox test` opens a tunnel by `https_proxy` for each kind of encryption
     const expected = `cambista: the proxy ${proxy.url} answered HTTP ${status}\n`
     assert.deepEqual(await failures({ HTTPS_PROXY: proxy.url }), [expected, expected])
   }
+  proxy.status = 0
+  for (const text of await failures({ https_proxy: proxy.url }))
+    assert.equal(text, `cambista: the proxy ${proxy.url} opened no tunnel\n`)
   const { length } = proxy.requests
   const direct: Record<string, string>[] = [
     { http_proxy: proxy.url },

@@ -9,6 +9,7 @@ import { updateHook } from '../../../../../src/store/hooks/hooks.ts'
 import { makeDirectory, runJson } from '../../../../support/company.ts'
 import { openHookQueue } from '../../../../support/hooks/queue.ts'
 import { startReceiver } from '../../../../support/hooks/receiver.ts'
+import { emptyOlderSchema } from '../../../../support/older-schema.ts'
 import { ofSqlite, temporaryDatabase, temporaryDirectory } from '../../../../support/temporary.ts'
 import { runCommand } from '../../../../support/terminal.ts'
 
@@ -143,6 +144,16 @@ test('after a lost key `hook rotate` needs the secret headers again', async (t) 
   assert.deepEqual([headers['x-key'], headers['x-kind']], [`${SECRET}3`, 'caja'])
   assert.equal((await rotate('--overlap', '0')).code, 0)
   assert.doesNotMatch(queue.logLines.join(), new RegExp(SECRET))
+})
+
+test('a hook of 1.0.0 has no headers after the upgrade', ofSqlite, async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const db = emptyOlderSchema(dataDir, 25)
+  const values = `'https://a.example/', 'sync.failed', x'00', '2026-01-01T00:00:00.000Z'`
+  db.exec(`insert into hooks (url, events, secret, created_at) values (${values})`)
+  db.close()
+  const [hook] = await runJson<Listed[]>(dataDir, 'hook', 'list')
+  assert.deepEqual([hook?.headers, hook?.allow_http], [{}, 0])
 })
 
 test('`hook create --allow-http` admits names and private addresses, and no public one', async (t) => {
