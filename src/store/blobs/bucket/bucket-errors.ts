@@ -43,6 +43,7 @@ export function startError(error: unknown, bucket: string): AppError {
 
 /** Returns whether bucket or client reject the request permanently, such as a client without credentials or region. */
 function isRefusal(error: unknown): boolean {
+  if (error instanceof ProxyError) return false
   const { name, $metadata } = (error ?? {}) as BucketError
   const status = $metadata?.httpStatusCode
   if (status === undefined) return errorCode(error) === '' && name !== 'TimeoutError'

@@ -19,7 +19,7 @@ import {
   type S3ClientConfig,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
-import { TunnelAgent } from '../../../runtime/outgoing-proxies.ts'
+import { type OutgoingProxy, proxyError, TunnelAgent } from '../../../runtime/outgoing-proxies.ts'
 import type { BucketConfig, StorageConfig } from '../../storage-config.ts'
 import type { ByteRange } from '../chunks.ts'
 import { bucketError, isMissingObject } from './bucket-errors.ts'
@@ -187,6 +187,7 @@ function openS3(
   }
   const s3 = new S3Client(config)
   limitSilence(s3, timeoutMs)
+  if (proxy) nameProxy(s3, proxy)
   return s3
 }
 
@@ -206,6 +207,21 @@ function limitSilence({ middlewareStack }: S3Client, timeoutMs: number): void {
         return output
       },
     { step: 'deserialize', priority: 'low', name: 'limitSilence' }, // the last step before the request
+  )
+}
+
+/** Names the proxy in errors of a connection, and in the status by which it requires a password. */
+function nameProxy({ middlewareStack }: S3Client, proxy: OutgoingProxy): void {
+  middlewareStack.add(
+    (next) => async (request) => {
+      const output = await next(request).catch((error: Error) => {
+        throw proxyError(error, proxy)
+      })
+      const { statusCode } = output.response as { statusCode: number }
+      if (statusCode === 407) throw proxyError(Object.assign(new Error('no answer'), { statusCode }), proxy)
+      return output
+    },
+    { step: 'deserialize', priority: 'low', name: 'nameProxy' },
   )
 }
 

@@ -241,11 +241,18 @@ test('a bucket is reached through the proxy, and its error names the proxy', asy
   const { blobs, fakeBucket } = await open('http://store.test', proxy.urlWithPassword)
   await blobs.check()
   assert.deepEqual([fakeBucket.calls.length > 0, new Set(proxy.requests)], [true, new Set(['store.test:80'])])
-  const { blobs: refused } = await open('https://store.test', proxy.url)
-  await assert.rejects(refused.check(), {
-    message: `the bucket ${fakeBucket.bucket} cannot be used: the bucket: the proxy ${proxy.url} answered HTTP 407`,
-    code: 'unavailable',
-  })
+  for (const scheme of ['http', 'https']) {
+    const { blobs: refused } = await open(`${scheme}://store.test`, proxy.url)
+    await assert.rejects(refused.check(), {
+      message: `the bucket ${fakeBucket.bucket} cannot be used: the bucket: the proxy ${proxy.url} answered HTTP 407`,
+      code: 'unavailable',
+    })
+  }
+  const { blobs: unreachable } = await open('http://store.test', 'http://127.0.0.1:1')
+  await assert.rejects(
+    unreachable.check(),
+    /the bucket: through the proxy http:\/\/127\.0\.0\.1:1: ECONNREFUSED/,
+  )
 })
 
 test('`serve` logs its proxies without a password, and a variable that it cannot use', async (t) => {
