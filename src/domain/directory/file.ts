@@ -1,6 +1,6 @@
 // Parses the file of a directory into rows with their positions, without validation.
 
-import { csvRows, detectSeparator } from '../../formats/sheets/csv.ts'
+import { csvRows, decodeCsv, detectSeparator } from '../../formats/sheets/csv.ts'
 import { AppError, errorReason } from '../../runtime/errors.ts'
 
 export const KINDS = ['company', 'owner', 'agent'] as const
@@ -18,18 +18,16 @@ const LISTS = new Map<string, DirectoryKind>([
 ])
 const COLUMNS = ['kind', 'id', 'name', 'code', 'company_id', 'description', 'active', 'tax_ids']
 
-/** Parses a file. @throws AppError `failed` for a file that is not JSON or CSV, or not UTF-8 */
+/** Parses a file. @throws AppError `failed` for a file that is not CSV, or not JSON in UTF-8 */
 export function readDirectoryFile(bytes: Uint8Array, format: 'json' | 'csv'): DirectoryFile {
-  const text = decodeText(bytes, format)
-  return format === 'json' ? readJson(text) : readCsv(text)
+  return format === 'json' ? readJson(decodeJson(bytes)) : readCsv(decodeCsv(bytes))
 }
 
-function decodeText(bytes: Uint8Array, format: string): string {
+function decodeJson(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (error) {
-    const hint = format === 'csv' ? ' (in Excel: save as "CSV UTF-8")' : ''
-    throw new AppError('failed', `it is not UTF-8: save it as that${hint}`, { cause: error })
+    throw new AppError('failed', 'it is not UTF-8: save it as that', { cause: error })
   }
 }
 

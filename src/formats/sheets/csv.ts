@@ -2,6 +2,7 @@
 
 import { CsvError, parse } from 'csv-parse/sync'
 import { AppError } from '../../runtime/errors.ts'
+import { decodeBytes } from '../decode-bytes.ts'
 import type { Cell, Sheet } from './cells.ts'
 
 /** Cells of a row without the white space around them, and the first line of the row. */
@@ -35,10 +36,16 @@ export function detectSeparator(text: string): string {
   return [';', '\t'].find((one) => text.includes(one)) ?? ','
 }
 
+/** Decodes CSV without its mark. @throws AppError `failed` for a binary file */
+export function decodeCsv(bytes: Uint8Array): string {
+  const text = decodeBytes(bytes).replace(/^\ufeff/, '')
+  if (text.includes('\0')) throw new AppError('failed', 'it is not text: save it as "CSV UTF-8"')
+  return text
+}
+
 /** @throws AppError `failed` for a binary file, or invalid CSV */
 export function readCsvSheet(bytes: Uint8Array): Sheet {
-  const text = decodeText(bytes)
-  if (text.includes('\0')) throw new AppError('failed', 'the file is neither a workbook nor CSV in UTF-8')
+  const text = decodeCsv(bytes)
   const rows = csvRows(text, detectSeparator(text)).map(({ line, cells }) => {
     const entries = cells.flatMap((text, at): [number, Cell][] =>
       text === '' ? [] : [[at + 1, { kind: 'text', text }]],
@@ -47,13 +54,4 @@ export function readCsvSheet(bytes: Uint8Array): Sheet {
   })
   const nonEmpty = rows.filter(({ cells }) => cells.size > 0)
   return { name: '', rows: nonEmpty, place: (line, column) => `line ${line}, column ${column}` }
-}
-
-/** Decodes UTF-8, else the default encoding of Excel, in which only names have characters beyond ASCII. */
-function decodeText(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return new TextDecoder('windows-1252').decode(bytes)
-  }
 }

@@ -79,6 +79,22 @@ const forms: [title: string, file: Buffer | Promise<Buffer>, expected: string[],
     BOTH,
   ],
   [
+    'CSV in UTF-16 with tabs',
+    Buffer.from(
+      `\ufeffFecha\t${COMPRA}\t${VENTA}\n23/03/2026\t496,40\t503,90\n24/03/2026\t497,01\t504\n`,
+      'utf16le',
+    ),
+    BOTH,
+  ],
+  [
+    'CSV in UTF-16 with its high bytes first',
+    Buffer.from(
+      `\ufeff${TITLE}\n,Compra,Venta\n23 Mar 2026,496.40,503.90\n24 Mar 2026,497.01,504.00\n`,
+      'utf16le',
+    ).swap16(),
+    BOTH,
+  ],
+  [
     'a column for each day, as the website shows it',
     csv(
       'Indicadores;23 mar 2026;24 mar 2026',
@@ -292,7 +308,7 @@ const refusals: [title: string, file: Buffer | Promise<Buffer>, words: RegExp, o
   ],
   ['a web page', Buffer.from('\r\n<html><table>'), /is a web page/],
   ['a workbook of before 2007', Buffer.from('d0cf11e0a1b11ae1', 'hex'), /workbook of before 2007/],
-  ['a text in UTF-16', Buffer.from('﻿Fecha;Venta', 'utf16le'), /neither a workbook nor CSV in UTF-8/],
+  ['UTF-16 without a mark', Buffer.from('Fecha;Venta', 'utf16le'), /is not text/],
   ['a quote that has no end', one('23/03/2026;"5,10'), /it is not CSV/],
 ]
 for (const [title, file, words, options] of refusals) {

@@ -53,11 +53,13 @@ async function importDirectory(t: TestContext, dataDir: string, directory: unkno
   return runJson(dataDir, 'directory', 'import', writeTemporaryFile(t, 'd.json', JSON.stringify(directory)))
 }
 
-const files: [string, string, string][] = [
+const files: [string, string, string | Uint8Array][] = [
   ['JSON', 'd.json', JSON.stringify(FULL)],
   ['JSON with a byte order mark', 'd.JSON', `\ufeff${JSON.stringify(FULL)}`],
   ['CSV with commas', 'd.csv', FULL_CSV],
   ['CSV of Excel in Spanish', 'd.CSV', `\ufeff${asSpanishExcel(FULL_CSV)}`],
+  ['Unicode text of Excel', 'd.csv', Buffer.from(`\ufeff${asSpanishExcel(FULL_CSV)}`, 'utf16le')],
+  ['UTF-16 with its high bytes first', 'd.csv', Buffer.from(`\ufeff${FULL_CSV}`, 'utf16le').swap16()],
 ]
 for (const [title, name, content] of files) {
   test(`${title} can be imported twice, and its export imports as the same directory`, async (t) => {
@@ -72,6 +74,14 @@ for (const [title, name, content] of files) {
     assert.equal((await runCommand(['directory', 'export', '--data-dir', copy])).out, exported.out)
   })
 }
+
+test('`directory import` reads windows-1252', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const csv = 'kind;id;name\r\nowner;1;Jos\xe9 N\xfa\xf1ez \x80 \x93x\x94\r\n'
+  await runJson(dataDir, 'directory', 'import', writeTemporaryFile(t, 'd.csv', Buffer.from(csv, 'latin1')))
+  const { owners } = await runJson<DirectoryExport>(dataDir, 'directory', 'export')
+  assert.deepEqual(owners, [{ id: 1, name: 'José Núñez € “x”', company_id: null }])
+})
 
 /** Rewrites CSV as Excel in Spanish: semicolons, CRLF, VERDADERO. Commas inside a text remain. */
 function asSpanishExcel(csv: string): string {

@@ -141,7 +141,13 @@ test('`directory import` with one mistake writes no row', async (t) => {
 const unreadable: [string, string | Uint8Array, RegExp][] = [
   ['d.json', '{"companies":[}', /cannot read .*d\.json: it is not JSON: Unexpected token/],
   ['d.csv', 'kind,id\ncompany,"1\n', /it is not CSV: .*at line 2/],
-  ['d.csv', Buffer.from('kind,id,name\nowner,1,Jos\xe9\n', 'latin1'), /it is not UTF-8: .*CSV UTF-8/],
+  ['d.csv', Buffer.from('kind,id,name\nowner,1,José\n', 'utf16le'), /it is not text: .*CSV UTF-8/],
+  ['d.csv', Buffer.from('PK\x03\x04\x14\0\x06\0\xf3', 'latin1'), /it is not text: .*CSV UTF-8/],
+  [
+    'd.csv',
+    Buffer.from('kind,id,name\nowner,1,Jos\x81\xe9\n', 'latin1'),
+    /line 2, name must be .* no control characters/,
+  ],
   ['d.json', Buffer.from('{"owners":[{"id":1,"name":"Jos\xe9"}]}', 'latin1'), /it is not UTF-8/],
 ]
 for (const [name, content, expected] of unreadable) {

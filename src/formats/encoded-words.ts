@@ -1,0 +1,56 @@
+// Decodes encoded words (RFC 2047). Programs cut a text into words anywhere: within a character, or within base64.
+
+import { decodeName, findCharset } from './decode-bytes.ts'
+
+/** Words of one charset. */
+type WordGroup = { charset: string; words: { isBase64: boolean; text: string }[] }
+
+const WORD = /=\?([^?\s]+)\?([QqBb])\?([^?]*)\?=/g
+const RUN = new RegExp(`${WORD.source}(?:[ \\t\\r\\n]*${WORD.source})*`, 'g')
+const WHOLE = new RegExp(`^(?:${RUN.source})$`)
+
+/** Replaces each run of adjacent encoded words by its text. `write`: makes another form of that text. */
+export function decodeWords(text: string, write = (decoded: string) => decoded): string {
+  return text.replace(RUN, (run) => write(decodeRun(run)))
+}
+
+/** Returns true for a text of nothing but encoded words. */
+export function areEncodedWords(text: string): boolean {
+  return WHOLE.test(text)
+}
+
+function decodeRun(run: string): string {
+  const groups: WordGroup[] = []
+  for (const [, label = '', encoding, text = ''] of run.matchAll(WORD)) {
+    const charset = findCharset(label) ?? label
+    const word = { isBase64: /b/i.test(encoding ?? ''), text }
+    const last = groups.at(-1)
+    if (last?.charset === charset) last.words.push(word)
+    else groups.push({ charset, words: [word] })
+  }
+  return groups.map(({ charset, words }) => decodeName(joinBytes(words), charset)).join('')
+}
+
+/** Joins the bytes of words, or base64 that was cut within its groups of four. */
+function joinBytes(words: WordGroup['words']): Buffer {
+  const texts = words.map(({ isBase64, text }) => (isBase64 ? text.replace(/[^\w+/=-]+/g, '') : text))
+  const stream = texts.join('')
+  const isCut = words.every(({ isBase64 }) => isBase64) && !texts.every(isWhole) && isWhole(stream)
+  if (isCut) return Buffer.from(stream, 'base64')
+  return Buffer.concat(
+    words.map(({ isBase64 }, at) => (isBase64 ? Buffer.from(texts[at] ?? '', 'base64') : unquote(texts[at]))),
+  )
+}
+
+/** Returns true for base64 of whole bytes, with padding or without. */
+function isWhole(text: string): boolean {
+  const again = Buffer.from(text, 'base64').toString('base64')
+  return text === again || text === again.replace(/=+$/, '')
+}
+
+function unquote(text = ''): Buffer {
+  const plain = text.replace(/=\s+(?=[\da-f])/gi, '=').replace(/[_\s]/g, ' ')
+  const bytes = Buffer.from(plain).toString('latin1')
+  const decoded = bytes.replace(/=([\da-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+  return Buffer.from(decoded, 'latin1')
+}
