@@ -1,6 +1,10 @@
-// Decodes encoded words (RFC 2047). Programs cut a text into words anywhere: within a character, or within base64.
+// Decodes encoded words (RFC 2047) and parameters (RFC 2231). Programs cut a text into words anywhere: within a
+// character, or within base64.
 
 import { decodeName, findCharset } from './decode-bytes.ts'
+
+/** A parameter such as `filename*`, or a piece of it, with a character for each byte. `isEncoded`: with %XX. */
+export type ParameterPiece = { isEncoded: boolean; text: string }
 
 /** Words of one charset. */
 type WordGroup = { charset: string; words: { isBase64: boolean; text: string }[] }
@@ -17,6 +21,18 @@ export function decodeWords(text: string, write = (decoded: string) => decoded):
 /** Returns true for a text of nothing but encoded words. */
 export function areEncodedWords(text: string): boolean {
   return WHOLE.test(text)
+}
+
+/** Decodes a parameter in one piece or several, of which the first may begin with its charset: `utf-8'es'%C3%B3`. */
+export function decodePieces(pieces: readonly ParameterPiece[]): string {
+  let charset: string | undefined
+  const bytes = pieces.map(({ isEncoded, text }, at) => {
+    if (!isEncoded) return text
+    const [, label, rest = text] = (at === 0 && /^([^']*)'[^']*'(.*)$/s.exec(text)) || []
+    charset ??= label
+    return decodeHex(rest, '%')
+  })
+  return decodeName(Buffer.from(bytes.join(''), 'latin1'), charset)
 }
 
 function decodeRun(run: string): string {
@@ -50,7 +66,12 @@ function isWhole(text: string): boolean {
 
 function unquote(text = ''): Buffer {
   const plain = text.replace(/=\s+(?=[\da-f])/gi, '=').replace(/[_\s]/g, ' ')
-  const bytes = Buffer.from(plain).toString('latin1')
-  const decoded = bytes.replace(/=([\da-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
-  return Buffer.from(decoded, 'latin1')
+  return Buffer.from(decodeHex(Buffer.from(plain).toString('latin1'), '='), 'latin1')
+}
+
+/** Decodes bytes such as `%F3` in a text that has a character for each byte. */
+function decodeHex(text: string, sign: '%' | '='): string {
+  return text.replace(new RegExp(`${sign}([\\da-f]{2})`, 'gi'), (_, hex) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
 }

@@ -25,6 +25,17 @@ const NAMES: [disposition: string, name: string][] = [
   ['attachment; filename="=?utf-8?Q?a=C3=A1?= =?utf-8?Q?b.pdf?="', 'aáb.pdf'],
   ['attachment; filename==?iso-8859-1?Q?F=F3.pdf?=', 'Fó.pdf'],
   ['attachment; filename="Factura N° 2.pdf"', 'Factura N° 2.pdf'],
+  ['attachment; filename="=?cp850?Q?Facturaci=A2n.pdf?="', 'Facturación.pdf'],
+  ['attachment; filename="=?IBM437?B?RqIu?= =?cp437?Q?pdf?="', 'Fó.pdf'],
+  ['attachment; filename="=?UTF-8?B?YcM=?=\r\n =?UTF-8?B?oS5wZGY=?="', 'aá.pdf'],
+  ['attachment; filename="=?UTF-8?B?YcM?= =?utf8?Q?=A1.pdf?="', 'aá.pdf'],
+  ['attachment; filename="=?UTF-8?B?YcOhL?= =?UTF-8?B?nBkZg==?="', 'aá.pdf'],
+  ["attachment; filename*0*=cp850'es'a%A2; filename*1=.pdf", 'aó.pdf'],
+  ["attachment; filename*=x-unheard-of''a%F3%81.pdf", 'aó_.pdf'],
+  ['attachment; filename*=a%F3.pdf', 'aó.pdf'],
+  ['attachment; filename*="UTF-8\'\'a%C3%B3 b.pdf"', 'aó b.pdf'],
+  ['attachment; filename="a*0*=b*.pdf"', 'a*0*=b*.pdf'],
+  ['attachment; filename="100%25.pdf"', '100%25.pdf'],
   ['attachment; filename="say \\"hi\\".pdf"', 'say "hi".pdf'],
   ['attachment; filename="C:\\Users\\ana\\FE.xml"', 'FE.xml'],
   ['attachment; filename=../../etc/passwd', 'passwd'],
@@ -41,6 +52,51 @@ for (const [disposition, name] of NAMES) {
     assert.equal((await readPart('application/pdf', disposition)).name, name)
   })
 }
+
+/** Reads a mail whose headers have `NAME` in these bytes. */
+async function readNamed(bytes: string, headers: Record<string, string> = {}, disposition = 'attachment') {
+  const mail = createMail([{ type: 'application/pdf', disposition, content: 'x' }], headers).toString(
+    'latin1',
+  )
+  const contents = await readMail(
+    new Uint8Array(Buffer.from(mail.replaceAll('NAME', bytes), 'latin1')).buffer,
+  )
+  assert.ok('parts' in contents)
+  return { ...contents, name: contents.parts[0]?.name }
+}
+
+const RAW: [bytes: string, text: string][] = [
+  ['Facturaci\xf3n N\xba 5', 'Facturación Nº 5'],
+  ['Facturaci\xc3\xb3n', 'Facturación'],
+  ['Voil\xc3\xa0', 'Voilà'], // its last byte is a blank of Latin-1
+  ['\x93\x80 5\x94 \x81', '“€ 5” _'],
+]
+for (const [bytes, text] of RAW) {
+  test(`names, subject and sender in raw bytes are ${text}`, async () => {
+    const disposition = 'attachment; filename="NAME.pdf"'
+    const mail = await readNamed(bytes, { Subject: 'NAME', From: 'NAME <a@b.example>' }, disposition)
+    const texts = [mail.name, mail.subject, mail.fromText, mail.from]
+    assert.deepEqual(texts, [`${text}.pdf`, text, `${text} <a@b.example>`, 'a@b.example'])
+    assert.equal((await readNamed(bytes, {}, 'attachment; filename="C:\\x\\NAME.pdf"')).name, `${text}.pdf`)
+    assert.equal(
+      (await readNamed(bytes, { From: '"NAME, S.A." <a@b.example>' })).fromText,
+      `${text}, S.A. <a@b.example>`,
+    )
+  })
+}
+
+test('subject and sender join the bytes of words, and each text has its own charset', async () => {
+  const word = '=?cp850?Q?Jos=82?= =?utf-8?B?w?= =?utf-8?B?7MgTQ==?='
+  const { subject, fromText, name } = await readNamed(
+    'M\xf3',
+    { Subject: word, From: `${word} <a@b.example>` },
+    'attachment; filename="NAME"',
+  )
+  assert.deepEqual([subject, fromText, name], ['Joséó M', 'Joséó M <a@b.example>', 'Mó'])
+  const mixed = { Subject: '\u00d1and\u00fa', From: '"=?utf-8?Q?a=2C_b?=" <c@d.example>, NAME <e@f.example>' }
+  const other = await readNamed('\xf3', mixed)
+  assert.deepEqual([other.subject, other.fromText], ['Ñandú', 'a, b <c@d.example>'])
+})
 
 test('Content-Type has the name of a part without a file name in Content-Disposition', async () => {
   assert.equal((await readPart('application/pdf; name="=?utf-8?B?w6EucGRm?="', 'attachment')).name, 'á.pdf')
