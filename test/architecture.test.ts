@@ -70,7 +70,7 @@ const DEMO_MAY_IMPORT = new Set(['demo', 'providers', 'runtime', 'values'])
 const WEB = 'web'
 /** Files of the program that the page, in a browser, may import: pure, without other imports. */
 const WEB_MAY_IMPORT: ReadonlySet<string> = new Set(
-  ['dates', 'fraction', 'intervals'].map((name) => `src/values/${name}.ts`),
+  ['dates', 'fraction', 'intervals', 'upload-types'].map((name) => `src/values/${name}.ts`),
 )
 // Types of sides and windows, which the store shares with the providers.
 const SHARED_TYPES = 'src/providers/provider.ts'

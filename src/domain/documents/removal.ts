@@ -10,7 +10,7 @@ import {
   type DocumentRow,
   deleteDocuments,
   selectDocuments,
-  selectExistingIds,
+  selectNames,
 } from '../../store/documents/documents.ts'
 import { type Actor, insertEvents, type NewEvent, removeNotes } from '../../store/documents/events.ts'
 import { atomically } from '../../store/engine.ts'
@@ -64,7 +64,7 @@ export async function removeDocuments(
   }
   const isThere = async (trx: WriteDb, { deleted }: { deleted: DocumentRow[]; dropped: string[] }) => {
     const ids = deleted.map(({ id }) => id)
-    return (await selectExistingIds(trx, ids)).size === 0
+    return (await selectNames(trx, ids)).size === 0
   }
   const { deleted, dropped } = await atomically(db, remove, { wasCommitted: isThere })
   for (const document of deleted) onRemoved(document)

@@ -171,10 +171,15 @@ export async function findDocument(
   return document
 }
 
-/** Returns the ids of existing documents. */
-export async function selectExistingIds(db: ReadDb, ids: readonly number[]): Promise<Set<number>> {
-  const rows = await db.selectFrom('documents').select('id').where('id', 'in', ids).execute()
-  return new Set(rows.map(({ id }) => id))
+/** Returns the names of existing documents, by id. */
+export async function selectNames(db: ReadDb, ids: readonly number[]): Promise<Map<number, string>> {
+  const rows = await db
+    .selectFrom('documents')
+    .innerJoin('attachments', 'attachments.id', 'documents.attachment_id')
+    .select(['documents.id', 'attachments.name'])
+    .where('documents.id', 'in', ids)
+    .execute()
+  return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
 /** Deletes the rows of documents inside the caller's transaction, and returns the ids of the deleted ones. */

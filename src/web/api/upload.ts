@@ -1,7 +1,7 @@
 // Uploads one file. Base64 is encoded in pieces, which the browser may store on disk: memory never contains a large
 // file twice. XMLHttpRequest reports upload progress; fetch does not.
 
-import { uploadType } from '../model/documents/upload-types.ts'
+import { uploadType } from '../../values/upload-types.ts'
 import { createFailure, errorDetail, type Failure, PAGE_HEADER } from './request.ts'
 import { readPageSecret } from './session.ts'
 

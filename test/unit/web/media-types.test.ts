@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { uploadType } from '../../../src/values/upload-types.ts'
 import { decodePreview, imageType, previewKind } from '../../../src/web/model/documents/media-types.ts'
-import { uploadType } from '../../../src/web/model/documents/upload-types.ts'
 
 test('previewKind depends on the media type, and markup is text', () => {
   const expected = {
@@ -45,5 +45,6 @@ test('decodePreview drops half a character at a cut, and decodes Windows-1252', 
 test('uploadType guesses by extension', () => {
   assert.equal(uploadType('notas.MD', ''), 'text/markdown')
   assert.equal(uploadType('a.pdf', 'application/pdf'), 'application/pdf')
-  assert.equal(uploadType('sin-final', ''), 'application/octet-stream')
+  for (const name of ['sin-final', 'a.constructor', 'a.pdf ', 'pdf', 'a.pdf/b', ''])
+    assert.equal(uploadType(name, ''), 'application/octet-stream', name)
 })

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../../runtime/errors.ts'
 import { splitBatches } from '../../../store/batches.ts'
 import type { RequestedOptions } from '../../../store/documents/documents.ts'
-import { selectExistingIds } from '../../../store/documents/documents.ts'
+import { selectNames } from '../../../store/documents/documents.ts'
 import {
   findAnswer,
   type IdRange,
@@ -41,6 +41,8 @@ export type AcceptedUpload = {
   runs: readonly IdRange[]
   /** Documents of a repeated upload that were deleted since. */
   deleted: readonly number[]
+  /** Names of its documents that 1.0.0 stored otherwise. */
+  names?: ReadonlyMap<number, string>
 }
 
 export type AcceptDeps = UploadStorage & {
@@ -136,7 +138,7 @@ async function findRepeatedUpload(
   if (answer.fingerprint !== fingerprint) {
     throw new AppError('conflict', otherBody)
   }
-  return { batch, isRepeated: true, runs: answer.ranges, deleted: await selectDeletedIds(db, answer.ranges) }
+  return { batch, isRepeated: true, runs: answer.ranges, ...(await compareStored(db, batch, answer.ranges)) }
 }
 
 /** Instant before which the answers of idempotency keys have expired. */
@@ -144,13 +146,24 @@ export function answerCutoff(now: Date): string {
   return new Date(now.getTime() - ANSWER_LIFE_MS).toISOString()
 }
 
-/** Ids of the runs whose documents were deleted since. */
-async function selectDeletedIds(db: ReadDb, runs: readonly IdRun[]): Promise<number[]> {
-  const ids: number[] = []
+/** Finds the documents of the runs that were deleted since, and other names of the rest. */
+async function compareStored(
+  db: ReadDb,
+  { files }: Batch,
+  runs: readonly IdRun[],
+): Promise<Required<Pick<AcceptedUpload, 'deleted' | 'names'>>> {
+  const deletedIds: number[] = []
+  const names = new Map<number, string>()
+  const uploadedFiles = files[Symbol.iterator]()
   for (const some of splitBatches(rangeIds(runs), IDS_AT_ONCE)) {
-    const existing = await selectExistingIds(db, some)
-    ids.push(...some.filter((id) => !existing.has(id)))
+    const storedNames = await selectNames(db, some)
+    for (const id of some) {
+      const name = storedNames.get(id)
+      const file = uploadedFiles.next().value
+      if (name === undefined) deletedIds.push(id)
+      else if (name !== file?.name) names.set(id, name)
+    }
     if (some.length === IDS_AT_ONCE) await setImmediate() // yields to other requests
   }
-  return ids
+  return { deleted: deletedIds, names }
 }

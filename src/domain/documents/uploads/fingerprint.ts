@@ -18,10 +18,11 @@ export async function computeFingerprint(batch: Batch): Promise<string> {
   const options = { priority: priority > 0 && `,${priority}` } satisfies Record<keyof OptionFields, unknown>
   const hash = createHash('sha256').update(`[${Object.values(ids)},[`)
   let index = 0
-  for (const { name, mimetype, blob } of files) {
+  for (const file of files) {
     if (index > 0) hash.update(',')
+    const { name, mimetype } = file.sent ?? file
     const fields = { name, mimetype } satisfies FileFields
-    hash.update(JSON.stringify([...Object.values(fields), blobs.at(blob).sha256]))
+    hash.update(JSON.stringify([...Object.values(fields), blobs.at(file.blob).sha256]))
     if (++index % FILES_AT_ONCE === 0) await setImmediate()
   }
   const end = [...Object.values(options), duplicates && ',"refuse"'].filter(Boolean).join('')

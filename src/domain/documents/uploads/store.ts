@@ -16,7 +16,7 @@ import {
   insertDocuments,
   type NewDocument,
   type RequestedOptions,
-  selectExistingIds,
+  selectNames,
 } from '../../../store/documents/documents.ts'
 import {
   appendId,
@@ -167,7 +167,7 @@ function uploadParties({ companyId, agentId, ownerId }: Batch, { tokenId }: Uplo
  */
 async function wasInserted(db: ReadDb, runs: IdRange[][]): Promise<boolean> {
   const ids = runs.flatMap(([first]) => (first ? [first.id] : []))
-  return (await selectExistingIds(db, ids)).size > 0
+  return (await selectNames(db, ids)).size > 0
 }
 
 /** Checks again: a flush of a large batch takes long, and the agent may have become inactive. */

@@ -3,7 +3,7 @@
 import type { TOO_LONG } from '../../../formats/json/value.ts'
 import type { BlobBatch } from '../../../store/blobs/batch.ts'
 import type { FieldName, FileFields, PartyFields } from '../../../store/documents/documents.ts'
-import type { UploadedFiles } from './uploaded-files.ts'
+import type { UploadedFile, UploadedFiles } from './uploaded-files.ts'
 
 /** Placeholder for an object or an array in place of a plain value. */
 export const NESTED = Symbol('an object or array')
@@ -18,6 +18,7 @@ export type UploadedField = string | number | boolean | null | typeof NESTED | t
 export type UploadedDocument = Record<keyof FileFields, UploadedField> & {
   /** Undefined if `base64` is absent or null. The last two are for raw bytes. */
   blob: 'good' | 'empty' | 'not base64' | 'not a string' | 'no bytes' | 'encoded' | undefined
+  sent?: UploadedFile['sent']
 }
 
 /** Fault of a document, as a message for its sender. */

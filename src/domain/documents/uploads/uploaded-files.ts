@@ -7,6 +7,8 @@ import type { NewInvoice } from '../../../store/documents/invoices.ts'
 export type UploadedFile = FileFields & {
   blob: number
   invoice?: NewInvoice | undefined
+  /** Name and type as 1.0.0 read them, for the fingerprint; absent: the same. */
+  sent?: FileFields | undefined
 }
 
 /** Valid documents of an upload, in order. */
@@ -32,17 +34,18 @@ export function createUploadedFiles(memory: MemoryShare): UploadedFiles {
   return {
     count: () => count,
     invoiceCounts: tally.counts,
-    add({ name, mimetype, blob, invoice }) {
+    add({ name, mimetype, blob, invoice, sent }) {
       const type = mimetype === last ? '' : mimetype
       const facts = invoice ? Buffer.from(JSON.stringify(invoice)) : NO_BYTES
       const nameStart = HEAD_BYTES + type.length + facts.length
-      const row = rows.add(nameStart + Buffer.byteLength(name))
+      const names = sent ? `${name}\0${JSON.stringify(sent)}` : name // no name has a NUL
+      const row = rows.add(nameStart + Buffer.byteLength(names))
       row.writeUInt32LE(blob, 0)
       row.writeUInt8(type.length, BLOB_BYTES)
       row.writeUInt16LE(facts.length, INVOICE_LENGTH_AT)
       row.write(type, HEAD_BYTES, 'latin1')
       facts.copy(row, HEAD_BYTES + type.length)
-      row.write(name, nameStart)
+      row.write(names, nameStart)
       last = mimetype
       count++
       tally.add(invoice)
@@ -53,8 +56,9 @@ export function createUploadedFiles(memory: MemoryShare): UploadedFiles {
         const factsStart = HEAD_BYTES + row.readUInt8(BLOB_BYTES)
         if (factsStart > HEAD_BYTES) mimetype = row.toString('latin1', HEAD_BYTES, factsStart)
         const nameStart = factsStart + row.readUInt16LE(INVOICE_LENGTH_AT)
-        const name = row.toString('utf8', nameStart)
-        const file = { name, mimetype, blob: row.readUInt32LE(0) }
+        const [name = '', sent] = row.toString('utf8', nameStart).split('\0')
+        const file: UploadedFile = { name, mimetype, blob: row.readUInt32LE(0) }
+        if (sent !== undefined) file.sent = JSON.parse(sent) as FileFields
         if (nameStart === factsStart) yield file
         else {
           yield {

@@ -16,10 +16,10 @@ const IDS_PER_PART = 5000
 
 /** Encodes the body of a 200. `release` is called when the batch is no longer needed. */
 export async function acceptedBody(
-  { batch, runs, deleted }: AcceptedUpload,
+  { batch, runs, deleted, names }: AcceptedUpload,
   release: () => Promise<void>,
 ): Promise<string | Chunks> {
-  const texts = encodeParts(batch, runs, deleted)
+  const texts = encodeParts(batch, runs, deleted, names)
   if (batch.files.count() > DOCUMENTS_PER_PART) return encodeTexts(texts, release)
   try {
     return [...texts].join('')
@@ -56,13 +56,19 @@ async function* encodeTexts(texts: Iterable<string>, release: () => Promise<void
 }
 
 /** The JSON of an answer, in parts. */
-function* encodeParts(batch: Batch, runs: readonly IdRange[], deleted: readonly number[]): Generator<string> {
+function* encodeParts(
+  batch: Batch,
+  runs: readonly IdRange[],
+  deleted: readonly number[],
+  names: AcceptedUpload['names'],
+): Generator<string> {
   const { companyId: company_id, agentId: agent_id, ownerId: owner_id } = batch
   const count = batch.files.count()
   const message = `${count} document${count === 1 ? '' : 's'} created successfully`
   let part = `{"status":"success","message":"${message}","created_documents":[`
   let at = 0
-  for (const { id, name, attachmentId: attachment_id } of createdDocuments(batch, runs)) {
+  for (const { id, attachmentId: attachment_id, ...file } of createdDocuments(batch, runs)) {
+    const name = names?.get(id) ?? file.name
     if (at > 0) part += ','
     part += JSON.stringify({ id, name, attachment_id, agent_id, owner_id, company_id })
     if (++at % DOCUMENTS_PER_PART > 0) continue

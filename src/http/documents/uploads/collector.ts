@@ -70,12 +70,12 @@ export function createDocumentCollector(
 
   const storeDocument = async (
     to: ValidDocuments,
-    { name, mimetype }: UploadedDocument,
+    { name, mimetype, sent }: UploadedDocument,
     writer: RecognizedBlobWriter,
   ) => {
     const invoice = writer.recognition.end(name as string)
     const blob = await writer.keep()
-    to.files.add({ name: name as string, mimetype: mimetype as string, blob, invoice })
+    to.files.add({ name: name as string, mimetype: mimetype as string, blob, invoice, sent })
     if (to.files.count() % DOCUMENTS_PER_CHECK === 0) await watch()
   }
 

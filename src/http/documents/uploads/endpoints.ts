@@ -50,7 +50,8 @@ export function uploadEndpoints({ receive }: Pick<UploadReceiver, 'receive'>): A
         'As /documents/create, but the bytes are sent as they are. With any Content-Type but multipart/form-data ' +
         'the body is one document of that type, application/json too, and the query says its name and for whom it ' +
         'is. A form has the ids as fields, in any place, and each of its files is a document, with the filename ' +
-        'and the Content-Type of its part.',
+        'and the Content-Type of its part. Without a Content-Type, or with application/octet-stream, its type is ' +
+        'that of the ending of its name.',
       query: UploadQuery,
       body: FormBody,
       bodyTypes: ['multipart/form-data'],

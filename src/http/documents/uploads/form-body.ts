@@ -12,12 +12,13 @@ import {
   type UploadedDocument,
   type UploadFault,
 } from '../../../domain/documents/uploads/upload.ts'
+import { decodeBytes } from '../../../formats/decode-bytes.ts'
 import { TOO_LONG } from '../../../formats/json/value.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { readBlocks, type UploadReader } from './body-reader.ts'
 import type { RecognizedBlobWriter } from './collector.ts'
 import { createDocumentCollector, type DocumentCollector, type UploadNeeds } from './collector.ts'
-import { type FormPart, MAX_HEADERS, type PartHeaders, parseFormPart } from './form-part.ts'
+import { type FormField, type FormFile, MAX_HEADERS, type PartHeaders, parseFormPart } from './form-part.ts'
 import { parseHeader } from './header-parameters.ts'
 
 /** A part of the form, and its progress. */
@@ -148,10 +149,10 @@ class FormReader implements UploadReader {
   }
 }
 
-function createSink(part: FormPart, upload: Upload, collector: DocumentCollector): PartSink {
+function createSink(part: FormField | FormFile, upload: Upload, collector: DocumentCollector): PartSink {
   if (part.kind === 'file') return createFileSink(part, upload, collector)
-  const id = UPLOAD_IDS.find((name) => name === part.name)
-  if (id === undefined) return { write: () => undefined, end: async () => {} } // a field that we do not have
+  const { id, mimetype } = part
+  if (id === undefined) return { write: () => undefined, end: async () => {} }
   let text = Buffer.alloc(0)
   return {
     write(bytes) {
@@ -159,13 +160,19 @@ function createSink(part: FormPart, upload: Upload, collector: DocumentCollector
       return undefined
     },
     async end() {
-      upload[id] = text.length > MAX_ID_BYTES ? TOO_LONG : text.toString()
+      upload[id] = text.length > MAX_ID_BYTES ? TOO_LONG : readField(text, mimetype)
     },
   }
 }
 
+/** Decodes a field. Some programs send an integer as a string of JSON. */
+function readField(bytes: Buffer, mimetype = ''): string {
+  const text = decodeBytes(bytes, parseHeader(mimetype)?.parameters.get('charset'))
+  return /^application\/json\b/i.test(mimetype) ? text.replace(/^"(\d+)"$/, '$1') : text
+}
+
 function createFileSink(
-  { fileName, mimetype, isEncoded }: FormPart & { kind: 'file' },
+  { name, mimetype, isEncoded, sent }: FormFile,
   upload: Upload,
   collector: DocumentCollector,
 ): PartSink {
@@ -178,16 +185,15 @@ function createFileSink(
       return writer?.write(bytes)
     },
     async end() {
-      if (size === 0 && fileName === '') return // so a browser sends a file field where none was chosen
+      if (size === 0 && name === '') return // so a browser sends a file field where none was chosen
       upload.documents = collector.documents
       const blob: UploadedDocument['blob'] = isEncoded ? 'encoded' : size > 0 ? 'good' : 'no bytes'
-      await collector.settle({ name: fileName, mimetype, blob }, writer)?.()
+      await collector.settle({ name, mimetype, blob, sent }, writer)?.()
     },
   }
 }
 
 function describeFormFault({ field, message, isMissing }: DescribedFault): UploadFault {
   if (isMissing && field === 'name') return { field, message: `${message}: a file needs a filename` }
-  if (isMissing && field === 'mimetype') return { field, message: `${message}: a file needs a Content-Type` }
   return { field, message }
 }

@@ -1,58 +1,77 @@
-// Parses the headers of a form part (RFC 7578): a field or a file. Ambiguous parts are rejected.
+// Parses the headers of a form part (RFC 7578): a field or a file. Ambiguous parts are rejected. Texts of headers are
+// decoded late, since each may have a charset of its own.
 
-import { isUtf8 } from 'node:buffer'
+import {
+  UPLOAD_IDS,
+  type UploadedDocument,
+  type UploadIds,
+} from '../../../domain/documents/uploads/upload.ts'
+import { decodeName } from '../../../formats/decode-bytes.ts'
+import { areEncodedWords, decodePieces, decodeWords } from '../../../formats/encoded-words.ts'
 import { AppError } from '../../../runtime/errors.ts'
-import { type HeaderValue, parseHeader } from './header-parameters.ts'
+import type { FileFields } from '../../../store/documents/documents.ts'
+import { uploadType } from '../../../values/upload-types.ts'
+import { parseHeader } from './header-parameters.ts'
 
 /** The headers of a part by their names in lower case, each byte of them as a character. */
 export type PartHeaders = Readonly<Record<string, readonly string[]>>
 
-export type FormPart =
-  | { kind: 'field'; name: string }
-  /** `isEncoded`: has a transfer encoding, so its bytes are not the blob. */
-  | { kind: 'file'; fileName: string | undefined; mimetype: string | undefined; isEncoded: boolean }
+/** `id`: undefined for a field that we do not have. */
+export type FormField = { kind: 'field'; id: keyof UploadIds | undefined; mimetype: string | undefined }
+
+/** `isEncoded`: has a transfer encoding, so its bytes are not the blob. */
+export type FormFile = Partial<FileFields> &
+  Pick<UploadedDocument, 'sent'> & { kind: 'file'; isEncoded: boolean }
 
 /** Limit of headers. The parser truncates longer ones, so they are rejected. */
 export const MAX_HEADERS = 8192
 
+const OCTET_STREAM = /^application\/octet-stream[\t ]*(?:;|$)/i
+
 /** `number` counts the parts of the form from 1. @throws AppError `bad-request` */
-export function parseFormPart(headers: PartHeaders, number: number): FormPart {
+export function parseFormPart(headers: PartHeaders, number: number): FormField | FormFile {
   const partError = (words: string) => new AppError('bad-request', `Part ${number} of the form ${words}`)
   if (headersSize(headers) > MAX_HEADERS) throw partError(`has headers of more than ${MAX_HEADERS} bytes`)
   const singleHeader = (name: string) => {
     const [value, other] = headers[name] ?? []
     if (other !== undefined) throw partError(`has ${name} twice`)
-    const bytes = Buffer.from(value ?? '', 'latin1')
-    if (!isUtf8(bytes)) throw partError(`has a ${name} that is not UTF-8`)
-    return value && bytes.toString()
+    return value
   }
   const disposition = parseHeader(singleHeader('content-disposition') ?? '')
   if (disposition?.kind !== 'form-data')
     throw partError('has no Content-Disposition: form-data that is well formed')
-  const fileName = parseFileName(disposition)
-  if (fileName === null) throw partError('has a filename* that is no UTF-8 in percent-encoding')
+  const { parameters } = disposition
+  const names = parseFileName(parameters)
   const mimetype = singleHeader('content-type')
-  const isText = mimetype === undefined || /^text\//i.test(mimetype)
+  const id = UPLOAD_IDS.find((one) => one === parameters.get('name'))
   // A document without a filename is a fault to be named, not a field to be passed over.
-  if (fileName === undefined && isText) {
-    return { kind: 'field', name: disposition.parameters.get('name') ?? '' }
+  if (names === undefined && (id !== undefined || mimetype === undefined || /^text\//i.test(mimetype))) {
+    return { kind: 'field', id, mimetype }
   }
   const coding = singleHeader('content-transfer-encoding') ?? 'binary'
-  return { kind: 'file', fileName, mimetype, isEncoded: !/^(binary|8bit|7bit)$/i.test(coding) }
+  const isEncoded = !/^(binary|8bit|7bit)$/i.test(coding)
+  if (names === undefined) return { kind: 'file', mimetype, isEncoded }
+  const { name, sentName } = names
+  const type = uploadType(name, OCTET_STREAM.test(mimetype ?? '') ? '' : (mimetype ?? ''))
+  const sent = { name: sentName, mimetype: mimetype || type }
+  const isAsSent = sent.name === name && sent.mimetype === type
+  return { kind: 'file', name, mimetype: type, isEncoded, sent: isAsSent ? undefined : sent }
 }
 
-/** Returns undefined for none, null for an invalid one. */
-function parseFileName({ parameters }: HeaderValue): string | undefined | null {
+/** Returns the name that a person reads, and that of 1.0.0, which did not decode words. Undefined: none. */
+function parseFileName(
+  parameters: ReadonlyMap<string, string>,
+): { name: string; sentName: string } | undefined {
   const extended = parameters.get('filename*')
+  const plain = parameters.get('filename')
   if (extended !== undefined) {
-    const [, encoded] = /^utf-8'[^']*'(.*)$/i.exec(extended) ?? []
-    try {
-      return encoded === undefined ? null : decodeURIComponent(encoded)
-    } catch {
-      return null
-    }
+    const name = decodePieces([{ isEncoded: true, text: extended }])
+    return { name, sentName: name }
   }
-  return parameters.get('filename')?.replace(/%(22|0D|0A)/gi, (escaped) => decodeURIComponent(escaped))
+  if (plain === undefined) return undefined
+  const bytes = plain.replace(/%(22|0D|0A)/gi, (escaped) => decodeURIComponent(escaped))
+  const sentName = decodeName(Buffer.from(bytes, 'latin1'))
+  return { name: areEncodedWords(plain) ? decodeWords(plain) : sentName, sentName }
 }
 
 function headersSize(headers: PartHeaders): number {

@@ -3,7 +3,9 @@
 
 export type HeaderValue = { kind: string; parameters: ReadonlyMap<string, string> }
 
-const PARAMETER = /[\t ]*;[\t ]*(?:([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\t ";]+)))?[\t ]*/y
+// Some programs write the charset of `filename*` before the quotes.
+const PARAMETER =
+  /[\t ]*;[\t ]*(?:([\w!#$%&'*+.^`|~-]+)=((?<=\*=)[\w-]+'[\w-]*'(?="))?(?:"((?:[^"\\]|\\.)*)"|([^\t ";]+)))?[\t ]*/y
 
 /** Returns kind and names in lower case; undefined: malformed, or a parameter is repeated. */
 export function parseHeader(text: string): HeaderValue | undefined {
@@ -13,10 +15,10 @@ export function parseHeader(text: string): HeaderValue | undefined {
   while (PARAMETER.lastIndex < text.length) {
     const match = PARAMETER.exec(text)
     if (!match) return undefined
-    const [, name = '', quoted, token = ''] = match
+    const [, name = '', charset = '', quoted, token = ''] = match
     if (name === '') continue // empty, as in `a; ;`
     if (parameters.has(name.toLowerCase())) return undefined
-    parameters.set(name.toLowerCase(), quoted?.replace(/\\(["\\])/g, '$1') ?? token)
+    parameters.set(name.toLowerCase(), charset + (quoted?.replace(/\\(["\\])/g, '$1') ?? token))
   }
   return { kind: kind.toLowerCase(), parameters }
 }

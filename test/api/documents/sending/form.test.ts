@@ -58,6 +58,64 @@ async function refuses(body: string | Buffer, message: string | RegExp, type?: s
   assert.deepEqual(readdirSync(join(app.dataDir, 'blobs/tmp')), [])
 }
 
+test('a name in raw bytes is windows-1252, unless it is UTF-8', async () => {
+  const body = formBody(...IDS, file('name="f"; filename="NAME.pdf"')).toString('latin1')
+  const names = {
+    'Facturaci\xf3n': 'Facturación',
+    '\x80 \x81': '€ _',
+    '\xc3\xb3': 'ó',
+    '\xc3\xb3\xf3': 'Ã³ó',
+  }
+  for (const [bytes, name] of Object.entries(names))
+    assert.deepEqual(await uploadForm(Buffer.from(body.replace('NAME', bytes), 'latin1')), [
+      [`${name}.pdf`, 'hola'],
+    ])
+})
+
+const OF_ITS_NAME: [filename: string, type: string | undefined, stored: string][] = [
+  ['factura.pdf', undefined, 'application/pdf'],
+  ['FE.XML', '', 'application/xml'],
+  ['a.csv', 'application/octet-stream', 'text/csv'],
+  [
+    'a.xlsx',
+    'Application/Octet-Stream; charset=binary',
+    'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  ],
+  ['=?utf-8?Q?=C3=B3.pdf?=', 'application/octet-stream', 'application/pdf'],
+  ['sin-final', undefined, 'application/octet-stream'],
+  ['a.constructor', undefined, 'application/octet-stream'],
+  ['a.pdf', 'text/plain', 'text/plain'],
+  ['a.pdf', 'application/octet-stream-x', 'application/octet-stream-x'],
+]
+for (const [filename, type, stored] of OF_ITS_NAME) {
+  test(`${filename} of the type ${type} is stored as ${stored.slice(0, 25)}`, async () => {
+    const header = type === undefined ? '' : `Content-Type: ${type}\r\n`
+    const { status, answer } = await send(formBody(...IDS, file(`name="f"; filename="${filename}"`, header)))
+    assert.equal(status, 200, JSON.stringify(answer))
+    const content = await read(app, `${SEND}/${answer.created_documents[0]?.id}/content`)
+    assert.equal(content.headers.get('content-type'), stored)
+  })
+}
+
+test('a part that is called like an id is one, of any type', async () => {
+  const types = [
+    ['application/json; charset=UTF-8\r\nContent-Transfer-Encoding: binary', '1'],
+    ['application/json', '"1"'],
+    ['application/octet-stream', '1'],
+    ['text/plain; charset=utf-16', Buffer.from('1', 'utf16le')],
+    ['TEXT/PLAIN; charset="us-ascii"', '1'],
+    ['image/png', '1'],
+  ] as const
+  for (const [type, value] of types) {
+    const ids = ['owner_id', 'company_id', 'agent_id'].map((id) =>
+      part(`name=${id}`, `Content-Type: ${type}\r\n`, value),
+    )
+    assert.deepEqual(await uploadForm(formBody(...ids, file())), [['a.pdf', 'hola']], type)
+  }
+  const bad = part('name="agent_id"', 'Content-Type: application/json\r\n', '{"id":1}')
+  await refuses(formBody(...IDS, bad, file()), 'agent_id must be an integer')
+})
+
 test('each file is a document, and the fields may be anywhere', async () => {
   const files = [
     file('name="x"; filename="uno.pdf"', TYPE, 'uno'),
@@ -122,6 +180,18 @@ const names: [string, string][] = [
   ['filename="a%20b.pdf"', 'a%20b.pdf'],
   ['filename="x.pdf"; filename*=UTF-8\'\'%C3%B1%22.pdf', 'ñ".pdf'],
   ['filename*=utf-8\'es\'%e2%82%ac.pdf; filename="x"', '€.pdf'],
+  ['filename*="UTF-8\'\'a%20%C3%B1.pdf"', 'a ñ.pdf'],
+  ['filename*=UTF-8\'\'"a %C3%B1.pdf"; filename="x"', 'a ñ.pdf'],
+  ["filename*=ISO-8859-1''Facturaci%F3n%80.pdf", 'Facturación€.pdf'],
+  ["filename*=cp850'es'Facturaci%A2n.pdf", 'Facturación.pdf'],
+  ["filename*=UTF-8''%ff%81.pdf", 'ÿ_.pdf'],
+  ['filename*=%C3%B1.pdf', 'ñ.pdf'],
+  ["filename*=UTF-8''100%.pdf", '100%.pdf'],
+  ['filename="=?utf-8?B?RmFjdHVyYWNpw7NuLnBkZg==?="', 'Facturación.pdf'],
+  ['filename==?utf-8?B?RmFjdHVyYWNpw7NuLnBkZg==?=', 'Facturación.pdf'],
+  ['filename="=?ISO-8859-1?Q?Facturaci=F3n_5.pdf?="', 'Facturación 5.pdf'],
+  ['filename="=?utf-8?B?RmFjdHVyYWNpww==?= =?utf-8?B?s24ucGRm?="', 'Facturación.pdf'],
+  ['filename="a =?utf-8?B?w7M=?=.pdf"', 'a =?utf-8?B?w7M=?=.pdf'], // not wholly
 ]
 for (const [disposition, name] of names) {
   test(`${disposition} has the name ${name}`, async () => {
@@ -243,26 +313,6 @@ const malformed: [string, string | Buffer, string | RegExp][] = [
   ],
   ['two types', formBody(file(undefined, TYPE + TYPE), ...IDS), 'Part 1 of the form has content-type twice'],
   [
-    'a name in Latin-1',
-    Buffer.from(
-      formBody(...IDS, file('name="f"; filename="X"'))
-        .toString('latin1')
-        .replace('"X"', '"\xf1"'),
-      'latin1',
-    ),
-    'Part 4 of the form has a content-disposition that is not UTF-8',
-  ],
-  [
-    'a bad filename*',
-    formBody(...IDS, file("filename*=UTF-8''%ff")),
-    'Part 4 of the form has a filename* that is no UTF-8 in percent-encoding',
-  ],
-  [
-    'another charset',
-    formBody(...IDS, file("filename*=iso-8859-1''%f1")),
-    'Part 4 of the form has a filename* that is no UTF-8 in percent-encoding',
-  ],
-  [
     'huge headers',
     formBody(...IDS, file(undefined, `${TYPE}X: ${'x'.repeat(9000)}\r\n`)),
     'Part 4 of the form has headers of more than 8192 bytes',
@@ -303,7 +353,7 @@ const faulty: [string, Buffer, string, string][] = [
     'name',
     'name must be at most 255 characters',
   ],
-  ['no type', file(undefined, ''), 'mimetype', 'mimetype is missing: a file needs a Content-Type'],
+  ['no filename, of a type', file('name="f"', TYPE), 'name', 'name is missing: a file needs a filename'],
   [
     'half a type',
     file(undefined, 'Content-Type: pdf\r\n'),

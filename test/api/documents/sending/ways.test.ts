@@ -80,6 +80,33 @@ test('the same document is the same request under an Idempotency-Key, whichever 
   assert.deepEqual(temporaryFiles(app), [])
 })
 
+test('a form that 1.0.0 stored under an Idempotency-Key is replayed', async (t) => {
+  const app = await open(t)
+  // JSON with the name and the type that 1.0.0 read from these forms.
+  const cases: [disposition: string, type: string, name: string][] = [
+    ['=?utf-8?B?RmFjdHVyYWNpw7NuLnBkZg==?=', 'application/pdf', 'Facturación.pdf'],
+    ['=?iso-8859-1?Q?=F3.xml?=', 'application/octet-stream', 'ó.xml'],
+    ['factura.pdf', 'Application/octet-stream', 'factura.pdf'],
+    ['ñ.txt', 'text/plain', 'ñ.txt'],
+  ]
+  for (const [sentName, type, name] of cases) {
+    const key = { 'idempotency-key': sentName.replaceAll(/\W/g, '') }
+    const earlier = await send(app, UPLOAD_FORMS.JSON([sampleDocument('uno', sentName, type)]), key)
+    const form = UPLOAD_FORMS.form([sampleDocument('uno', sentName, type)])
+    const repeat = await send(app, form, key)
+    assert.equal(repeat.status, 200)
+    assert.deepEqual(await repeat.json(), await earlier.json()) // with the stored name
+    const fresh = { 'idempotency-key': `${key['idempotency-key']}-2` }
+    const [first, second] = [await send(app, form, fresh), await send(app, form, fresh)]
+    const answer = (await first.json()) as { created_documents: { name: string }[] }
+    assert.equal(answer.created_documents[0]?.name, name)
+    assert.deepEqual(await second.json(), answer)
+    const other = await send(app, UPLOAD_FORMS.form([sampleDocument('dos', sentName, type)]), fresh)
+    assert.equal(other.status, 409)
+  }
+  assert.equal((await listRows(app)).length, 2 * cases.length)
+})
+
 for (const way of UPLOAD_FORM_NAMES) {
   test(`${way}: the row and the log name the token and the document`, async (t) => {
     const app = await open(t)
