@@ -41,37 +41,29 @@ export function parseFormPart(headers: PartHeaders, number: number): FormField |
   if (disposition?.kind !== 'form-data')
     throw partError('has no Content-Disposition: form-data that is well formed')
   const { parameters } = disposition
-  const names = parseFileName(parameters)
+  const sentName = parseFileName(parameters)
   const mimetype = singleHeader('content-type')
   const id = UPLOAD_IDS.find((one) => one === parameters.get('name'))
   // A document without a filename is a fault to be named, not a field to be passed over.
-  if (names === undefined && (id !== undefined || mimetype === undefined || /^text\//i.test(mimetype))) {
+  if (sentName === undefined && (id !== undefined || mimetype === undefined || /^text\//i.test(mimetype))) {
     return { kind: 'field', id, mimetype }
   }
   const coding = singleHeader('content-transfer-encoding') ?? 'binary'
   const isEncoded = !/^(binary|8bit|7bit)$/i.test(coding)
-  if (names === undefined) return { kind: 'file', mimetype, isEncoded }
-  const { name, sentName } = names
+  if (sentName === undefined) return { kind: 'file', mimetype, isEncoded }
+  const name = areEncodedWords(sentName) ? decodeWords(sentName) : sentName
   const type = uploadType(name, OCTET_STREAM.test(mimetype ?? '') ? '' : (mimetype ?? ''))
-  const sent = { name: sentName, mimetype: mimetype || type }
-  const isAsSent = sent.name === name && sent.mimetype === type
-  return { kind: 'file', name, mimetype: type, isEncoded, sent: isAsSent ? undefined : sent }
+  const sentFile = { name: sentName, mimetype: mimetype || type }
+  const isAsSent = sentFile.name === name && sentFile.mimetype === type
+  return { kind: 'file', name, mimetype: type, isEncoded, sent: isAsSent ? undefined : sentFile }
 }
 
-/** Returns the name that a person reads, and that of 1.0.0, which did not decode words. Undefined: none. */
-function parseFileName(
-  parameters: ReadonlyMap<string, string>,
-): { name: string; sentName: string } | undefined {
+/** Returns the name of a file without decoding words, as 1.0.0 did; undefined: none. */
+function parseFileName(parameters: ReadonlyMap<string, string>): string | undefined {
   const extended = parameters.get('filename*')
-  const plain = parameters.get('filename')
-  if (extended !== undefined) {
-    const name = decodePieces([{ isEncoded: true, text: extended }])
-    return { name, sentName: name }
-  }
-  if (plain === undefined) return undefined
-  const bytes = plain.replace(/%(22|0D|0A)/gi, (escaped) => decodeURIComponent(escaped))
-  const sentName = decodeName(Buffer.from(bytes, 'latin1'))
-  return { name: areEncodedWords(plain) ? decodeWords(plain) : sentName, sentName }
+  if (extended !== undefined) return decodePieces([{ isEncoded: true, text: extended }])
+  const plain = parameters.get('filename')?.replace(/%(22|0D|0A)/gi, (escaped) => decodeURIComponent(escaped))
+  return plain && decodeName(Buffer.from(plain, 'latin1'))
 }
 
 function headersSize(headers: PartHeaders): number {

@@ -190,6 +190,7 @@ const names: [string, string][] = [
   ['filename="=?utf-8?B?RmFjdHVyYWNpw7NuLnBkZg==?="', 'Facturación.pdf'],
   ['filename==?utf-8?B?RmFjdHVyYWNpw7NuLnBkZg==?=', 'Facturación.pdf'],
   ['filename="=?ISO-8859-1?Q?Facturaci=F3n_5.pdf?="', 'Facturación 5.pdf'],
+  ['filename="=?utf-8?Q?Facturación_5.pdf?="', 'Facturación 5.pdf'],
   ['filename="=?utf-8?B?RmFjdHVyYWNpww==?= =?utf-8?B?s24ucGRm?="', 'Facturación.pdf'],
   ['filename="a =?utf-8?B?w7M=?=.pdf"', 'a =?utf-8?B?w7M=?=.pdf'], // not wholly
 ]
