@@ -56,7 +56,8 @@ export function findCharset(label: string): string | undefined {
   const name = label.replace(/\*.*/s, '').trim().toLowerCase() // RFC 2231 adds a language
   const bare = name.replace(/^(?:x-ms-|x-|cs)/, '').replace(/[\s._-]+/g, '')
   const page = /^(?:cp|windows|win|ms|ibm|dos)(\d+)$/.exec(bare)?.[1] ?? bare
-  for (const one of [name, ALIASES.get(page), /^125\d$/.test(page) ? `windows-${page}` : bare]) {
+  const alias = ALIASES.get(page) ?? (/^125\d$/.test(page) ? `windows-${page}` : bare)
+  for (const one of new Set([name, alias])) {
     const encoding = one && (DOS.has(one) ? one : findDecoder(one)?.encoding)
     if (encoding) return encoding
   }

@@ -6,19 +6,20 @@ import { decodeName, findCharset } from './decode-bytes.ts'
 /** A parameter such as `filename*`, or a piece of it, with a character for each byte. `isEncoded`: with %XX. */
 export type ParameterPiece = { isEncoded: boolean; text: string }
 
-/** Words of one charset. */
-type WordGroup = { charset: string; words: { isBase64: boolean; text: string }[] }
+/** Words of one charset. `charset`: undefined if it is not known. */
+type WordGroup = { charset: string | undefined; words: { isBase64: boolean; text: string }[] }
 
 const WORD = /=\?([^?\s]+)\?([QqBb])\?([^?]*)\?=/g
 const RUN = new RegExp(`${WORD.source}(?:[ \\t\\r\\n]*${WORD.source})*`, 'g')
-const WHOLE = new RegExp(`^(?:${RUN.source})$`)
+// A name of 255 characters has fewer words. An unknown charset takes 40 µs of a processor.
+const WHOLE = new RegExp(`^${WORD.source}(?:[ \\t\\r\\n]*${WORD.source}){0,99}$`)
 
 /** Replaces each run of adjacent encoded words by its text. `write`: makes another form of that text. */
 export function decodeWords(text: string, write = (decoded: string) => decoded): string {
   return text.replace(RUN, (run) => write(decodeRun(run)))
 }
 
-/** Returns true for a text of nothing but encoded words. */
+/** Returns true for a text of nothing but encoded words, at most 100. */
 export function areEncodedWords(text: string): boolean {
   return WHOLE.test(text)
 }
@@ -38,10 +39,10 @@ export function decodePieces(pieces: readonly ParameterPiece[]): string {
 function decodeRun(run: string): string {
   const groups: WordGroup[] = []
   for (const [, label = '', encoding, text = ''] of run.matchAll(WORD)) {
-    const charset = findCharset(label) ?? label
+    const charset = findCharset(label)
     const word = { isBase64: /b/i.test(encoding ?? ''), text }
     const last = groups.at(-1)
-    if (last?.charset === charset) last.words.push(word)
+    if (last && last.charset === charset) last.words.push(word)
     else groups.push({ charset, words: [word] })
   }
   return groups.map(({ charset, words }) => decodeName(joinBytes(words), charset)).join('')

@@ -64,6 +64,7 @@ const FIELD_PLACES = [
   'src/http/documents/uploads/collector.ts',
   'src/http/documents/uploads/endpoints.ts',
   'src/http/documents/uploads/form-body.ts',
+  'src/http/documents/uploads/form-part.ts',
   'src/http/documents/uploads/json-listener.ts',
   'src/http/documents/uploads/raw-body.ts',
   'src/http/documents/uploads/shapes.ts',

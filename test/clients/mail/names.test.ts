@@ -26,11 +26,11 @@ test('texts of a mail in several charsets reach the list', async (t) => {
   const head = { Subject: 'Facturaci\xf3n', From: 'Jos\xe9 =?cp850?Q?N=A3=A4ez?= <j@proveedor.example>' }
   const subject = '{subject}'
   const mail = createMail(parts, { Subject: subject, From: '{from}' }).toString('latin1')
-  const filled = mail
+  const message = mail
     .replace(/\{(\d+)\}/g, (_, at) => NAMES[Number(at)]?.[0] ?? '')
     .replace(subject, head.Subject)
     .replace('{from}', head.From)
-  await dovecot.deliver(Buffer.from(filled, 'latin1'))
+  await dovecot.deliver(Buffer.from(message, 'latin1'))
   const mailbox = await app.runRound()
   assert.deepEqual([mailbox.failure, mailbox.taken], [null, 1])
   const documents = await app.documents()

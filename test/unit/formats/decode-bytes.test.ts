@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { decodeBytes, decodeName, findCharset } from '../../../src/formats/decode-bytes.ts'
-import { decodeWords } from '../../../src/formats/encoded-words.ts'
+import { areEncodedWords, decodeWords } from '../../../src/formats/encoded-words.ts'
 
 const bytes = (text: string) => Buffer.from(text, 'latin1')
 const utf16be = (text: string) => Buffer.from(text, 'utf16le').swap16()
@@ -43,6 +44,15 @@ test('decodeBytes reads other bytes as declared, else windows-1252', () => {
     [bytes('\xf3'), 'x-unheard-of', 'ó'],
   ]
   for (const [input, charset, text] of cases) assert.equal(decodeBytes(input, charset), text, String(charset))
+})
+
+test('the tables of DOS are those of Python', () => {
+  const bytes = Buffer.from(Array.from({ length: 128 }, (_, at) => at + 128))
+  const sums = { cp437: '6395cab87eae09bf', cp850: '4ca3112428df72e8', cp858: '91d24582be31b95d' }
+  for (const [charset, sum] of Object.entries(sums)) {
+    const text = decodeBytes(bytes, charset)
+    assert.equal(createHash('sha256').update(text).digest('hex').slice(0, 16), sum, charset)
+  }
 })
 
 test('decodeBytes reads UTF-16 by its mark or as declared', () => {
@@ -135,4 +145,11 @@ test('decodeWords joins the bytes of adjacent words of a charset', () => {
     '=?utf-8?X?=F3?= =?no words?= =?a?q?b': '=?utf-8?X?=F3?= =?no words?= =?a?q?b',
   }
   for (const [words, text] of Object.entries(others)) assert.equal(decodeWords(words), text, words)
+})
+
+test('areEncodedWords accepts nothing but words, at most 100', () => {
+  const word = '=?x?Q?a?='
+  for (const text of [word, `${word} ${word}`, word.repeat(100)]) assert.ok(areEncodedWords(text))
+  for (const text of ['', 'a', `a${word}`, `${word} a`, ` ${word}`, word.repeat(101)])
+    assert.ok(!areEncodedWords(text))
 })

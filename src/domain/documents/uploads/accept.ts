@@ -41,7 +41,7 @@ export type AcceptedUpload = {
   runs: readonly IdRange[]
   /** Documents of a repeated upload that were deleted since. */
   deleted: readonly number[]
-  /** Names of its documents that 1.0.0 stored otherwise. */
+  /** Stored names of its documents, where they differ from the names of this request. */
   names?: ReadonlyMap<number, string>
 }
 
