@@ -132,6 +132,21 @@ const BY_MAIL: Record<string, { charsets: string[]; way: Way }> = {
         'q',
       ),
   },
+  'words in base64 and Q by turns': {
+    charsets: WORDS,
+    way: (bytes, charset, cuts) => {
+      const pieces = cut(bytes, cuts).map((one, at) => (at % 2 ? `Q?${hex(one, '=')}` : `B?${base64(one)}`))
+      return `filename="${pieces.map((piece) => `=?${charset}?${piece}?=`).join('\r\n\t')}"`
+    },
+  },
+  'raw bytes in Content-Type': {
+    charsets: ['utf-8', 'iso-8859-1'],
+    way: (bytes) => `name="${latin1(bytes)}"`,
+  },
+  'a word in Content-Type': {
+    charsets: WORDS,
+    way: (bytes, charset) => `name="=?${charset}?B?${base64(bytes)}?="`,
+  },
   'filename*': { charsets: WORDS, way: (bytes, charset) => `filename*=${charset}''${hex(bytes, '%')}` },
   'filename* in pieces': {
     charsets: WORDS,
@@ -144,6 +159,10 @@ const BY_MAIL: Record<string, { charsets: string[]; way: Way }> = {
 }
 
 const BY_FORM: typeof BY_MAIL = {
+  'a word without quotes': {
+    charsets: WORDS,
+    way: (bytes, charset) => `filename==?${charset}?B?${base64(bytes)}?=`,
+  },
   'raw bytes': { charsets: ['utf-8', 'iso-8859-1'], way: (bytes) => `filename="${latin1(bytes)}"` },
   'a word in base64': { charsets: WORDS, way: (bytes, charset) => words([base64(bytes)], charset, 'B') },
   'words in Q, cut within characters': BY_MAIL['words in Q, cut within characters'] as {
@@ -171,11 +190,11 @@ function expectedName({ name, bytes }: Encoded, charset: string): string {
 }
 
 async function readByMail(parameters: readonly string[]): Promise<string[]> {
-  const parts = parameters.map((_, at) => ({
-    type: 'application/pdf',
-    disposition: `attachment; {${at}}`,
-    content: 'x',
-  }))
+  const parts = parameters.map((parameter, at) => {
+    const isOfType = parameter.startsWith('name')
+    const [type, disposition] = isOfType ? [`; {${at}}`, ''] : ['', `; {${at}}`]
+    return { type: `application/pdf${type}`, disposition: `attachment${disposition}`, content: 'x' }
+  })
   const mail = latin1(createMail(parts)).replace(/\{(\d+)\}/g, (_, at) => parameters[Number(at)] as string)
   const contents = await readMail(new Uint8Array(Buffer.from(mail, 'latin1')).buffer)
   return 'parts' in contents ? contents.parts.map(({ name }) => name) : [contents.refused]
