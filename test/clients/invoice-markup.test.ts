@@ -217,10 +217,10 @@ function read(bytes: Buffer, random: Random) {
   return reader.end()
 }
 
-/** Removes the differences that the reader admits: blanks before the declaration, and names of unknown encodings. */
+/** Removes the differences that the reader admits: blanks and marks at the start, and names of unknown encodings. */
 function asXml(text: string): string {
   const encoding = /^(<\?xml[^>]*?encoding\s*=\s*["'])[A-Za-z][\w.-]*(?=["'])/
-  return text.replace(/^[\t\n\r ]+/, '').replace(encoding, '$1UTF-8')
+  return text.replace(/^[\s\ufffd]+/, '').replace(encoding, '$1UTF-8')
 }
 
 /** Runs xmllint. Returns the names of files that are not well-formed. @throws if xmllint is not installed */

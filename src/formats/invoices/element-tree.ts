@@ -10,7 +10,9 @@ import {
   KINDS,
   parseNamespace,
   REFERENCE,
+  type UnreadableInvoice,
 } from './kinds.ts'
+import { namespaceFault } from './likeness.ts'
 import { BLANKS } from './markup.ts'
 
 export type RawValues = Map<InvoiceField, RawText>
@@ -27,8 +29,8 @@ export type RawInvoice = {
   references: RawValues[]
 }
 
-/** `fault` is a sentence. Undefined: no invoice. */
-export type ElementsResult = RawInvoice | { kind: InvoiceKind; fault: string } | undefined
+/** Undefined: the root is of no invoice. */
+export type ElementsResult = RawInvoice | UnreadableInvoice | undefined
 
 type EnteredElement = {
   qualified: string
@@ -40,6 +42,7 @@ type EnteredElement = {
 const MAX_DEPTH = 24
 const MAX_REFERENCES = 10
 const MAX_BYTES = 1600 // length of a value of 400 characters
+const FOREIGN = 'its namespace is not of Hacienda'
 export const OUTSIDE = 'the XML has text outside of its root element'
 
 export class ElementTree {
@@ -50,6 +53,7 @@ export class ElementTree {
   readonly #references: RawValues[] = []
   #root: Pick<RawInvoice, 'kind' | 'version'> | undefined
   #rootNamespace = ''
+  #isForeign = false // the namespace of the root is not Hacienda's
   #hasEnded = false // the root
   #earlyFault: string | undefined // before the kind of the root is known
   #outcome: { fault?: string } | undefined // a fault, or empty: no invoice
@@ -61,10 +65,6 @@ export class ElementTree {
 
   get isStopped(): boolean {
     return this.#outcome !== undefined
-  }
-
-  get hasRoot(): boolean {
-    return this.#root !== undefined
   }
 
   /** Place in relation to the root. */
@@ -135,6 +135,10 @@ export class ElementTree {
   result(markup: Pick<RawInvoice, 'encoding' | 'misread'>): ElementsResult {
     const root = this.#root
     if (!root) return undefined
+    if (this.#isForeign) {
+      const clave = this.#values.get('clave')?.join('') ?? ''
+      return /^\s*\d{50}\s*$/.test(clave) ? { kind: root.kind, fault: FOREIGN } : undefined
+    }
     const missing = this.#hasEnded ? undefined : `the end of ${root.kind} is missing`
     const fault = this.#outcome ? this.#outcome.fault : missing
     if (fault !== undefined) return { kind: root.kind, fault }
@@ -149,9 +153,11 @@ export class ElementTree {
     const namespace = this.#findNamespace(prefix)
     if (!kind || namespace === undefined) return this.stop()
     const meaning = parseNamespace(namespace)
-    if (namespace !== '' && !meaning) return this.stop()
     this.#root = { kind, version: meaning?.version ?? null }
-    if (this.#earlyFault !== undefined) return this.stop(this.#earlyFault)
+    const otherFault = meaning ? undefined : namespaceFault(namespace)
+    this.#isForeign = !meaning && namespace !== '' && otherFault === undefined
+    const fault = this.#earlyFault ?? otherFault
+    if (fault !== undefined && !this.#isForeign) return this.stop(fault)
     if (meaning && meaning.kind !== kind)
       return this.stop(`the root is ${kind}, its namespace is of ${meaning.kind}`)
     this.#rootNamespace = namespace
@@ -161,7 +167,8 @@ export class ElementTree {
   #enterChild(element: EnteredElement, parent: ElementRule) {
     const [prefix, name] = splitName(element.qualified)
     const rule = parent.children.get(name.toLowerCase())
-    if (!rule || this.#findNamespace(prefix) !== this.#rootNamespace) return
+    const isOfRoot = this.#isForeign || this.#findNamespace(prefix) === this.#rootNamespace
+    if (!rule || !isOfRoot) return
     element.rule = rule
     if (rule.name === REFERENCE) this.#startReference(rule)
     else this.#startValue(rule)

@@ -162,7 +162,7 @@ class TokenReader implements ElementReader, TokenizerCallbacks {
   }
 
   ondeclaration() {
-    this.#tree.stop(this.#tree.hasRoot ? 'the XML has a document type within or after its root' : undefined)
+    this.#tree.stop('the XML has a document type')
   }
 
   onprocessinginstruction(start: number, end: number) {

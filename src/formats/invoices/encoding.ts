@@ -1,79 +1,76 @@
-// Text of an XML document in the encodings of invoices. Its markup is ASCII in each of them but
-// UTF-16. So the document is read as one character a byte. Its values are decoded at its end, when the encoding of the
-// whole is certain.
+// Text of an XML document in the encodings of invoices. Its markup is ASCII in each of them but UTF-16, which becomes
+// UTF-8 first. So the document is read as one character a byte. Its values are decoded at its end, when the encoding of
+// the whole is certain.
 
-import { isUtf8 as isWholeUtf8 } from 'node:buffer'
+import { isAscii, isUtf8 as isWholeUtf8 } from 'node:buffer'
+import { decodeStrictly, findCharset } from '../decode-bytes.ts'
 
-const ASCII_COMPATIBLE: Record<string, string> = {
-  'iso-8859-1': 'windows-1252', // as browsers do: its control characters are in no text
-  latin1: 'windows-1252',
-  'windows-1252': 'windows-1252',
-  cp1252: 'windows-1252',
-  'iso-8859-15': 'iso-8859-15',
-}
 const FALLBACK = 'windows-1252'
-/** Encodings of a value. */
+/** Encodings in which names of elements are checked. */
 export const ENCODINGS = ['utf-8', 'windows-1252', 'iso-8859-15']
-const UTF8_MARK = [0xef, 0xbb, 0xbf]
 
 /** Characters of a value: bytes as characters, or the code point of a reference. */
 export type RawText = (string | number)[]
 
 export type ByteText = {
   /** Returns the next bytes, as a character each. */
-  push(bytes: Uint8Array): string
+  push(bytes: Buffer): string
   /** @param declared as in the XML declaration */
   end(declared: string | undefined): ValueDecoder
 }
 
+export type Utf16 = {
+  /** Returns the next characters in UTF-8. */
+  push(bytes: Buffer): Buffer
+  /** Returns the decoder of values. */
+  end(): ValueDecoder
+}
+
 export type ValueDecoder = {
-  /** Name in ENCODINGS. Undefined: UTF-16 with bytes that are no text. */
+  /** As `findCharset` names it. Undefined: UTF-16 without a mark, or with bytes that are no text. */
   encoding: string | undefined
   /** False: not the declared encoding, or bytes that are no UTF-8. */
   isAsDeclared: boolean
   decode(raw: RawText): string
 }
 
-/** @param first the first bytes, at least three unless there are fewer */
-export function createByteText(first: Uint8Array): ByteText {
-  const utf16 = utf16Name(first)
-  if (utf16) {
-    const decoder = new TextDecoder(utf16)
-    const isText = createValidator(utf16)
-    return {
-      push(bytes) {
-        isText(bytes)
-        return Buffer.from(decoder.decode(bytes, { stream: true }), 'utf8').toString('latin1')
-      },
-      end: () => ({ ...createDecoder('utf-8', true), ...(isText() ? {} : { encoding: undefined }) }),
-    }
-  }
-  let skipped = UTF8_MARK.every((byte, at) => first[at] === byte) ? UTF8_MARK.length : 0
-  const isUtf8 = createValidator('utf-8')
-  let isSplit = false // the last piece may have ended within a character
+/** @param encoding `utf-16le` or `utf-16be` */
+export function createUtf16(encoding: string, isMarked: boolean): Utf16 {
+  const decoder = new TextDecoder(encoding)
+  const isText = createValidator(encoding)
   return {
     push(bytes) {
-      const rest = bytes.subarray(skipped)
-      skipped = Math.max(0, skipped - bytes.length)
-      if (isSplit || !isWholeUtf8(rest)) {
-        isUtf8(rest)
-        isSplit = (rest.at(-1) ?? 0) > 0x7f
-      }
-      return Buffer.from(rest.buffer, rest.byteOffset, rest.length).toString('latin1')
+      isText(bytes)
+      return Buffer.from(decoder.decode(bytes, { stream: true }))
     },
-    end(declared) {
-      const single = ASCII_COMPATIBLE[declared?.toLowerCase() ?? '']
-      if (single) return createDecoder(single, true)
-      return isUtf8() ? createDecoder('utf-8', true) : createDecoder(FALLBACK, false)
-    },
+    end: () => ({
+      ...createDecoder('utf-8', true),
+      ...(isMarked && isText() ? {} : { encoding: undefined }),
+    }),
   }
 }
 
-/** Name of UTF-16 with a mark. Without one the bytes of a declared UTF-16 are UTF-8. */
-function utf16Name([first, second]: Uint8Array): string | undefined {
-  if (first === 0xff && second === 0xfe) return 'utf-16le'
-  if (first === 0xfe && second === 0xff) return 'utf-16be'
-  return undefined
+/** Reads bytes after their marks. Without a mark those of a declared UTF-16 are UTF-8. */
+export function createByteText(): ByteText {
+  const isUtf8 = createValidator('utf-8')
+  let isPlain = true // ASCII alone
+  let isSplit = false // the last piece may have ended within a character
+  return {
+    push(bytes) {
+      if (isPlain) isPlain = isAscii(bytes)
+      if (isSplit || !isWholeUtf8(bytes)) {
+        isUtf8(bytes)
+        isSplit = (bytes.at(-1) ?? 0) > 0x7f
+      }
+      return bytes.toString('latin1')
+    },
+    end(declared = 'utf-8') {
+      const charset = findCharset(declared)
+      if (isPlain || isUtf8()) return createDecoder('utf-8', isPlain || charset === 'utf-8')
+      const isKnown = charset !== undefined && !/^utf-/.test(charset)
+      return createDecoder(isKnown ? charset : FALLBACK, isKnown)
+    },
+  }
 }
 
 /** Returns a function that validates the next bytes, or without bytes the whole. */
@@ -91,9 +88,10 @@ function createValidator(encoding: string): (bytes?: Uint8Array) => boolean {
 }
 
 function createDecoder(encoding: string, isAsDeclared: boolean): ValueDecoder {
-  const decoder = new TextDecoder(encoding, { ignoreBOM: true })
+  const decodeText = (bytes: Buffer) =>
+    decodeStrictly(bytes, encoding) ?? decodeStrictly(bytes, FALLBACK) ?? ''
   const decode = (part: string | number) =>
-    typeof part === 'number' ? String.fromCodePoint(part) : decoder.decode(Buffer.from(part, 'latin1'))
+    typeof part === 'number' ? String.fromCodePoint(part) : decodeText(Buffer.from(part, 'latin1'))
   return { encoding, isAsDeclared, decode: (raw) => raw.map(decode).join('') }
 }
 

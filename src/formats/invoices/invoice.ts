@@ -4,11 +4,12 @@
 import { cleanText } from '../../values/clean-text.ts'
 import { isIsoDate } from '../../values/dates.ts'
 import { canonicalDecimal } from '../../values/decimal.ts'
-import { type Base64Decoder, createBase64Decoder } from '../json/base64.ts'
-import type { RawInvoice, RawValues } from './element-tree.ts'
-import { BAD_CHARACTER, createElementReader, type ElementReader } from './elements.ts'
-import { type ByteText, createByteText, type ValueDecoder } from './encoding.ts'
-import { type InvoiceField, type InvoiceKind, KINDS } from './kinds.ts'
+import { createContent, type ReadableInvoice } from './content.ts'
+import type { RawValues } from './element-tree.ts'
+import type { ValueDecoder } from './encoding.ts'
+import { type InvoiceField, type InvoiceKind, KINDS, type UnreadableInvoice } from './kinds.ts'
+
+export type { UnreadableInvoice } from './kinds.ts'
 
 export type InvoiceParty = {
   /** Two digits of the law (01 física, 02 jurídica …), or null. */
@@ -50,20 +51,15 @@ export type InvoiceFacts = {
   warnings: InvoiceWarning[]
 }
 
-/** `fault` is a sentence that repeats nothing of the content. */
-export type UnreadableInvoice = { kind: InvoiceKind; fault: string }
-
 const MAX_BYTES = 5_000_000
-const HEAD_BYTES = 64 // blanks before a base64 text or an element are few
 const MAX_CHARACTERS = 400
 const MAX_NAME = 160
 const MAX_NUMBER = 50
 const MAX_CODE = 4
 const MAX_ID = 20
-const BASE64_OF_XML = /^(?:PD94|77u\/PD94)/
-const XML_START = /^(?:\xef\xbb\xbf)?\s*</
-const UTF16_XML_START = /^(?:\xff\xfe(?:\s\0)*<\0|\xfe\xff(?:\0\s)*\0<)/
 const OUTCOMES: Record<string, InvoiceOutcome> = { '1': 'accepted', '2': 'partly_accepted', '3': 'rejected' }
+/** `ind-estado` of Hacienda's service. */
+const STATES: Record<string, string> = { accepted: 'aceptado', rejected: 'rechazado' }
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(Z|[+-]\d{2}:\d{2})?$/
 const WITHOUT_CURRENCY = new Set(['4.2', '4.3']) // mean colones
 
@@ -72,66 +68,51 @@ export function createInvoiceReader(): InvoiceReader {
 }
 
 class InvoiceReader {
-  #head: Buffer | undefined = Buffer.alloc(0)
+  readonly #content = createContent()
   #size = 0
   #isOfInterest = true
-  #base64: Base64Decoder | undefined
-  #text: ByteText | undefined
-  #elements: ElementReader | undefined // made for XML alone: most contents are none
 
   /** Returns false once nothing that follows is of interest. */
   push(bytes: Uint8Array): boolean {
+    const length = Math.min(bytes.length, MAX_BYTES - this.#size)
     this.#size += bytes.length
+    if (this.#isOfInterest)
+      this.#isOfInterest = this.#content.push(Buffer.from(bytes.buffer, bytes.byteOffset, length))
     if (this.#size > MAX_BYTES) this.#isOfInterest = false
-    if (!this.#isOfInterest) return false
-    const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-    if (!this.#head) this.#isOfInterest = this.#write(chunk)
-    else if (this.#head.length === 0 && chunk.length >= HEAD_BYTES) this.#isOfInterest = this.#start(chunk)
-    else {
-      this.#head = Buffer.concat([this.#head, chunk]) // a copy: the caller may use its buffer again
-      if (this.#head.length >= HEAD_BYTES) this.#isOfInterest = this.#start(this.#head)
-    }
     return this.#isOfInterest
   }
 
   /** Returns true for XML, also in base64, and also of another kind. Complete after `end`. */
   isXml(): boolean {
-    return this.#elements !== undefined
+    return this.#content.isXml()
   }
 
   /** Undefined: no invoice. */
   end(): InvoiceFacts | UnreadableInvoice | undefined {
-    if (this.#size > MAX_BYTES) return undefined
-    if (this.#isOfInterest && this.#head) this.#isOfInterest = this.#start(this.#head)
-    if (this.#base64 && this.#isOfInterest && !this.#base64.complete()) return undefined
-    const raw = this.#elements?.end()
-    if (!raw || 'fault' in raw) return raw
-    const decoder = (this.#text as ByteText).end(raw.encoding)
-    if (decoder.encoding === undefined || raw.misread.has(decoder.encoding))
-      return { kind: raw.kind, fault: BAD_CHARACTER }
-    return parseFacts(raw, decoder)
-  }
-
-  #start(first: Buffer) {
-    this.#head = undefined
-    const latin1 = first.subarray(0, HEAD_BYTES).toString('latin1')
-    if (BASE64_OF_XML.test(latin1)) this.#base64 = createBase64Decoder()
-    else if (!XML_START.test(latin1) && !UTF16_XML_START.test(latin1)) return false
-    return this.#write(first)
-  }
-
-  #write(bytes: Buffer) {
-    const decoded = this.#base64 ? this.#base64.decode(bytes) : bytes
-    if (!decoded) return false
-    if (decoded.length === 0) return true
-    this.#text ??= createByteText(decoded)
-    this.#elements ??= createElementReader()
-    return this.#elements.write(this.#text.push(decoded))
+    const invoice = this.#content.end()
+    if (!invoice) return undefined
+    const { kind } = invoice
+    if (this.#size > MAX_BYTES) return { kind, fault: 'it has more than 5 MB' }
+    if ('fault' in invoice) return invoice
+    const facts = parseFacts(invoice)
+    const fault = 'fault' in facts ? undefined : findContradiction(facts, invoice.reply)
+    return fault === undefined ? facts : { kind, fault }
   }
 }
 
-function parseFacts(raw: RawInvoice, decoder: ValueDecoder): InvoiceFacts | UnreadableInvoice | undefined {
-  const { kind, version } = raw
+/** Compares an answer with the JSON that Hacienda's service sends around it. */
+function findContradiction(
+  { clave, outcome }: InvoiceFacts,
+  reply: ReadableInvoice['reply'],
+): string | undefined {
+  const outerClave = reply?.get('clave') ?? clave
+  const state = reply?.get('ind-estado') ?? STATES[outcome ?? '']
+  if (outerClave !== clave) return 'the clave of the JSON around it is another one'
+  return state === STATES[outcome ?? ''] ? undefined : 'ind-estado of the JSON around it is not its Mensaje'
+}
+
+function parseFacts({ kind, raw, decoder }: ReadableInvoice): InvoiceFacts | UnreadableInvoice {
+  const { version } = raw
   let fault: string | undefined
   const fail = (sentence: string) => {
     fault ??= sentence
@@ -168,9 +149,7 @@ function parseFacts(raw: RawInvoice, decoder: ValueDecoder): InvoiceFacts | Unre
   }
 
   const clave = formed('clave', /^\d{50}$/, '50 digits')
-  if (clave === null && fault === undefined) {
-    return version === null ? undefined : { kind, fault: 'there is no Clave' }
-  }
+  if (clave === null) fail('there is no Clave')
   const issueInstant = formed('issuedAt', INSTANT, 'a date and time')
   if (issueInstant !== null && !isIsoDate(issueInstant.slice(0, 10)))
     fail('FechaEmision is no day of the calendar')

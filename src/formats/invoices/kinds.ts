@@ -12,6 +12,9 @@ export type InvoiceKind =
   | 'MensajeHacienda'
   | 'MensajeReceptor'
 
+/** `fault` is a sentence that repeats nothing of the content. */
+export type UnreadableInvoice = { kind: InvoiceKind | null; fault: string }
+
 /** Value of an invoice, as it is written. Values of a reference occur once in each. */
 export type InvoiceField =
   | 'clave'

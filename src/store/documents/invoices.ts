@@ -4,7 +4,7 @@ import { preparedByIds, preparedInsert } from '../prepared.ts'
 import type { ReadDb, Row, WriteDb } from '../tables.ts'
 
 /** Version of the reader of this program. Documents that an earlier one read are read again in the background. */
-export const READER_VERSION = 3
+export const READER_VERSION = 4
 
 export type StoredInvoice = Row<'invoices'>
 

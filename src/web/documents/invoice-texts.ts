@@ -17,10 +17,10 @@ export type InvoiceMark = { tone: 'quiet' | 'good' | 'caution' | 'refusal'; text
 export const HACIENDA = 'MensajeHacienda'
 const OUTCOME_TONES = { accepted: 'good', partly_accepted: 'caution', rejected: 'refusal' } as const
 
-/** Writes a kind in words; an unknown one as the API has it. */
+/** Writes a kind in words; an unknown one as the API has it, and an empty one as XML. */
 export function invoiceKindText(kind: string): string {
   const { kinds } = pageTexts(INVOICES)
-  return Object.hasOwn(kinds, kind) ? kinds[kind as keyof typeof kinds] : visibleText(kind)
+  return Object.hasOwn(kinds, kind) ? kinds[kind as keyof typeof kinds] : visibleText(kind || 'XML')
 }
 
 /** Writes an outcome; that of Hacienda with the words that its signature is not verified. */

@@ -5,7 +5,7 @@ import { before, type TestContext, test } from 'node:test'
 import { updateCompanySettings } from '../../../src/store/directory/companies.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, post, read, TOKENS } from '../../support/directory.ts'
-import { CLAVE, createClave, sampleInvoice } from '../../support/documents/invoice-xml.ts'
+import { CLAVE, createClave, sampleInvoice, sampleMessage } from '../../support/documents/invoice-xml.ts'
 import { openTestDatabase } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
 
@@ -87,6 +87,59 @@ test('an unreadable invoice has its fault alone', async () => {
     kind: 'FacturaElectronica',
     fault: 'TipoCambio is not an amount',
   })
+})
+
+test('an invoice in marks, base64 or JSON has facts or a fault, however it is uploaded', async () => {
+  const clave = createClave('FacturaElectronica', 60)
+  const xml = sampleInvoice({ clave })
+  const base64 = Buffer.from(xml.slice(xml.indexOf('<Factura'))).toString('base64')
+  const reply = (message: string) =>
+    JSON.stringify({
+      clave,
+      'ind-estado': 'rechazado',
+      'respuesta-xml': Buffer.from(sampleMessage({ clave, message })).toString('base64'),
+    })
+  const contents: Record<string, [content: string, facts: object]> = {
+    'marks.xml': [`\ufeff\ufeff\n${xml}`, { kind: 'FacturaElectronica', clave }],
+    'base64.xml': [`\ufeff${base64}\n`, { kind: 'FacturaElectronica', clave }],
+    'quoted.txt': [`"${base64}"`, { kind: 'FacturaElectronica', clave }],
+    'answer.json': [reply('3'), { kind: 'MensajeHacienda', clave, outcome: 'rejected' }],
+    'other.json': [
+      reply('1'),
+      { kind: 'MensajeHacienda', fault: 'ind-estado of the JSON around it is not its Mensaje' },
+    ],
+    'of-hacienda.xml': [
+      '<x xmlns="https://cdn.comprobanteselectronicos.go.cr/xml-schemas/v4.4/otra"/>',
+      { kind: '', fault: 'its namespace is none of an invoice' },
+    ],
+    'latin1.xml': [xml.replace('UTF-8', 'ISO-8859-1'), { kind: 'FacturaElectronica', clave }],
+  }
+  const headers = { authorization: `Bearer ${TOKENS.all}` }
+  for (const [name, [content, facts]] of Object.entries(contents)) {
+    const [first] = await upload({ [name]: content })
+    const query = new URLSearchParams({ company_id: '1', agent_id: '1', owner_id: '1', name })
+    const raw = await fetch(`${app.app.url}/api/v1/documents?${query}`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/octet-stream' },
+      body: content,
+    })
+    const form = new FormData()
+    for (const field of ['company_id', 'agent_id', 'owner_id']) form.append(field, '1')
+    form.append('file', new Blob([content]), name)
+    const posted = await fetch(`${app.app.url}/api/v1/documents`, { method: 'POST', headers, body: form })
+    const ids = await Promise.all(
+      [raw, posted].map(async (response) => {
+        const body = (await response.json()) as { created_documents: { id: number }[] }
+        assert.equal(response.status, 200, JSON.stringify(body))
+        return body.created_documents[0]?.id
+      }),
+    )
+    for (const id of [first, ...ids]) {
+      const invoice = (await readInvoice(id)) ?? {}
+      const read = Object.keys(facts).map((key) => [key, invoice[key]])
+      assert.deepEqual(Object.fromEntries(read), facts, name)
+    }
+  }
 })
 
 test('a copy names the first of the same clave, and a deletion makes the second the first', async () => {
