@@ -1,6 +1,6 @@
 // Parses the file of a directory into rows with their positions, without validation.
 
-import { csvRows, decodeCsv, detectSeparator } from '../../formats/sheets/csv.ts'
+import { type CsvRow, decodeCsv, readCsv } from '../../formats/sheets/csv.ts'
 import { AppError, errorReason } from '../../runtime/errors.ts'
 
 export const KINDS = ['company', 'owner', 'agent'] as const
@@ -20,7 +20,7 @@ const COLUMNS = ['kind', 'id', 'name', 'code', 'company_id', 'description', 'act
 
 /** Parses a file. @throws AppError `failed` for a file that is not CSV, or not JSON in UTF-8 */
 export function readDirectoryFile(bytes: Uint8Array, format: 'json' | 'csv'): DirectoryFile {
-  return format === 'json' ? readJson(decodeJson(bytes)) : readCsv(decodeCsv(bytes))
+  return format === 'json' ? readJson(decodeJson(bytes)) : readDirectoryCsv(decodeCsv(bytes))
 }
 
 function decodeJson(bytes: Uint8Array): string {
@@ -57,9 +57,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-function readCsv(text: string): DirectoryFile {
-  const separator = detectSeparator(text.split(/[\r\n]/, 1)[0] ?? '')
-  const [head, ...lines] = csvRows(text, separator).map(({ line, cells }) => ({
+function readDirectoryCsv(text: string): DirectoryFile {
+  const hasHeader = ([header]: readonly CsvRow[]) =>
+    header?.cells.some((cell) => COLUMNS.includes(cell.toLowerCase())) ?? false
+  const [head, ...lines] = readCsv(text, hasHeader).map(({ line, cells }) => ({
     cells,
     place: `line ${line}`,
   }))
@@ -75,13 +76,22 @@ function readCsv(text: string): DirectoryFile {
   const rows: FileRow[] = []
   for (const { cells, place } of lines) {
     if (cells.every((cell) => cell === '')) continue
-    if (cells.length !== columns.length) {
-      const hint = cells.length > columns.length ? ': put a text that holds the separator into "quotes"' : ''
-      const message = `has ${cells.length} cells where the header has ${columns.length}${hint}`
+    const extra = cells.slice(columns.length).some((cell) => cell !== '')
+    if (extra || cells.length < countFilled(columns)) {
+      const hint = extra ? ': put a text that holds the separator into "quotes"' : ''
+      const message = `has ${extra ? countFilled(cells) : cells.length} cells where the header has ${columns.length}${hint}`
       errors.push({ place, field: '', message })
       continue
     }
-    const filledCells = columns.map((column, at) => [column, cells[at]]).filter(([, cell]) => cell !== '')
+    const filledCells = columns
+      .map((column, at) => [column, cells[at] ?? ''])
+      .filter(([, cell]) => cell !== '')
+    const stray = columns.findIndex((column, at) => column === '' && (cells[at] ?? '') !== '')
+    if (stray >= 0) {
+      const message = `is ${JSON.stringify(cells[stray])} below an empty cell of the header`
+      errors.push({ place, field: `column ${stray + 1}`, message })
+      continue
+    }
     const { kind: word = '', ...row }: Record<string, string> = Object.fromEntries(filledCells)
     const kind = KINDS.find((one) => one === word.toLowerCase())
     if (kind) rows.push({ kind, place, row })
@@ -95,8 +105,14 @@ function readCsv(text: string): DirectoryFile {
   return { rows, errors }
 }
 
+/** Counts cells without the empty ones at the end. */
+function countFilled(cells: readonly string[]): number {
+  return cells.findLastIndex((cell) => cell !== '') + 1
+}
+
 function headerErrors(columns: readonly string[], place: string): FileError[] {
   const messages = columns.flatMap((column, at) => {
+    if (column === '') return []
     if (!COLUMNS.includes(column))
       return [`has the column ${JSON.stringify(column)}, which is none of ${COLUMNS.join(', ')}`]
     return columns.indexOf(column) === at ? [] : [`has the column ${column} twice`]

@@ -97,14 +97,17 @@ function readCell({ type, style, text, isEmptyFormula }: CellText, context: Shee
   if (text.trim() === '') return undefined
   if (type === 's') return parseTextCell(context.texts[Number(text)] ?? `text ${text}, which is not there`)
   if (type === 'b') return parseTextCell(text.trim() === '0' ? 'FALSE' : 'TRUE')
-  if (type === 'd' && isIsoDate(text.slice(0, 10))) return { kind: 'day', day: text.slice(0, 10) }
+  if (type === 'd' && isIsoDate(text)) return { kind: 'day', day: text }
   if (type !== 'n') return parseTextCell(text)
   const format = context.formats[style] ?? GENERAL
   const digits = text.trim()
   if (format.kind !== 'day') return { kind: 'number', digits, format }
-  const day = /^\d{2,7}(\.0+)?$/.test(digits) ? addDays(context.day0, Number.parseInt(digits, 10)) : ''
-  const isDay = isIsoDate(day) && (Number.parseInt(digits, 10) >= FIRST_SERIAL || context.day0 > '1904')
-  return isDay ? { kind: 'day', day } : { kind: 'number', digits, format }
+  const [, serial, fraction = '0'] = /^(\d{2,7})(\.\d+)?$/.exec(digits) ?? []
+  const day = serial === undefined ? '' : addDays(context.day0, Number(serial))
+  const isDay = isIsoDate(day) && (Number(serial) >= FIRST_SERIAL || context.day0 > '1904')
+  if (!isDay) return { kind: 'number', digits, format }
+  const time = new Date(Number(fraction) * 86_400_000).toISOString().slice(11, 19)
+  return time === '00:00:00' ? { kind: 'day', day } : { kind: 'text', text: `${day} ${time}` }
 }
 
 function parseTextCell(text: string): Cell | undefined {

@@ -53,6 +53,16 @@ suite('splitRows', () => {
         ['c,3', 'd'],
       ],
     ],
+    ['the line of a separator', '\ufeffsep=;\r\na,b;c\n', [['a,b', 'c']]],
+    [
+      'a quoted line of a separator, with others',
+      '"sep=,"\na;b,c\nd;e,f',
+      [
+        ['a;b', 'c'],
+        ['d;e', 'f'],
+      ],
+    ],
+    ['the line of a tab', 'SEP=\t\na;b\tc', [['a;b', 'c']]],
     [
       'semicolons',
       'a;1,5\nb;2,5',
@@ -150,6 +160,8 @@ suite('cells', () => {
       ['15/11/2026 08:15', 'dmy'],
       ['11/15/2026 8:15:00 a. m.', 'mdy'],
       ['2026-11-15T00:00:00.000Z', 'dmy mdy'],
+      ['2026-11-15T00:00:00-06:00', 'dmy mdy'],
+      ['2026-11-15T00:00:00+01:00', ''],
       ['46341', 'serial'],
       ['46341.25', 'serial'],
       ['99999', ''],

@@ -1,7 +1,7 @@
 // Parses the days of the bank's files (upstream 5): 24/03/2026, 2026-03-24, 24 mar 2026. The day precedes the month, as
 // in Costa Rica. Years of two digits are rejected.
 
-import type { Cell } from '../../../formats/sheets/cells.ts'
+import { type Cell, cellExcerpt } from '../../../formats/sheets/cells.ts'
 import { type IsoDate, isIsoDate } from '../../../values/dates.ts'
 import { plainName } from '../../plain-name.ts'
 
@@ -20,20 +20,36 @@ const MONTHS = [
   ['diciembre', 'december'],
 ]
 const NUMBERS = /^(\d{1,2})([/-])(\d{1,2})\2(\d{4})$/
-const YEAR_FIRST = /^(\d{4})[/-](\d{1,2})[/-](\d{1,2})(?:[T ]00:00(?::00(?:\.0+)?)?)?$/
+const YEAR_FIRST = /^(\d{4})[/-](\d{1,2})[/-](\d{1,2})$/
+/** Time of a day with its zone, after `plainName`. */
+const TIME =
+  /[t ](\d{1,2}):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?: ?([ap])\.? ?m\.?)?(?: ?(z|[a-z]{2,4}[-+\d:]*|[-+]\d[\d:]*))?$/
+const COSTA_RICA = /^(?:utc|gmt)?-0?6(?::?00)?$/
 const WORDS = /^(\d{1,2})[ -]?(?:de )?([a-z]{3,})\.?(?:[ -](?:de )?(\d{4}))?$/
 
-/** Returns the day of a cell; undefined: no day. */
+/** Returns the day of a cell, also with a time; undefined: no day. */
 export function cellDay(cell: Cell | undefined): IsoDate | undefined {
   if (cell?.kind === 'day') return cell.day
   if (cell?.kind !== 'text') return undefined
-  const text = plainName(cell.text)
+  const text = plainName(cell.text).replace(TIME, '')
   const [, day, , month, year] = NUMBERS.exec(text) ?? []
   if (day !== undefined) return validDate(year, month, day)
   const [, first, second, third] = YEAR_FIRST.exec(text) ?? []
   if (first !== undefined) return validDate(first, second, third)
   const [, dayOfMonth, word = '', lastYear] = WORDS.exec(text) ?? []
   return lastYear === undefined ? undefined : validDate(lastYear, monthNumber(word), dayOfMonth)
+}
+
+/** Returns the fault of a day whose time is not midnight in Costa Rica. */
+export function timeFault(cell: Cell | undefined): string | undefined {
+  const time = cell?.kind === 'text' ? TIME.exec(plainName(cell.text)) : null
+  if (!cell || !time) return undefined
+  const [, hour, minutes, seconds = '0', fraction = '0', half, zone = '-06:00'] = time
+  const isMidnight = half === 'a' ? Number(hour) % 12 === 0 : half === undefined && Number(hour) === 0
+  const rest = Number(minutes) + Number(seconds) + Number(fraction)
+  return isMidnight && rest === 0 && COSTA_RICA.test(zone)
+    ? undefined
+    : `${cellExcerpt(cell)} is no day: its time is not 00:00 in Costa Rica, -06:00`
 }
 
 /** Parses `24 mar`, without a year, as `03-24`; undefined: another text. */
@@ -58,7 +74,7 @@ export type DayNotation = 'date' | 'numbers' | 'clear'
 
 export function dayNotation(cell: Cell | undefined): DayNotation {
   if (cell?.kind === 'day') return 'date'
-  return cell?.kind === 'text' && NUMBERS.test(cell.text) ? 'numbers' : 'clear'
+  return cell?.kind === 'text' && NUMBERS.test(plainName(cell.text).replace(TIME, '')) ? 'numbers' : 'clear'
 }
 
 function monthNumber(word: string): string | undefined {

@@ -40,7 +40,7 @@ async function readSheets(bytes: Buffer): Promise<Sheet[]> {
     throw fileError([`the file is a workbook of before 2007: ${remedy}`])
   if (/^(\xef\xbb\xbf)?\s*</.test(begin))
     throw fileError([`the file is a web page, whatever its name says: ${remedy}`])
-  return [readCsvSheet(bytes)]
+  return [readCsvSheet(bytes, (sheet) => findTable(sheet) !== undefined)]
 }
 
 function findOnlyTable(sheets: readonly Sheet[]): IndicatorTable {

@@ -6,7 +6,7 @@ import { type Cell, cellExcerpt, type RowCells, type Sheet } from '../../../form
 import type { IsoDate } from '../../../values/dates.ts'
 import { isIsoDate } from '../../../values/dates.ts'
 import { plainName } from '../../plain-name.ts'
-import { cellDay, cellMonthDay, cellYear, type DayNotation, dayNotation, isMonth } from './days.ts'
+import { cellDay, cellMonthDay, cellYear, type DayNotation, dayNotation, isMonth, timeFault } from './days.ts'
 
 /** Cell of a day; undefined: empty. */
 export type DayEntry = { day: IsoDate; cell: Cell | undefined; place: string; notation: DayNotation }
@@ -32,7 +32,8 @@ export function findTable(sheet: Sheet): IndicatorTable | 'monthly' | undefined 
     const [column, corner] = first
     const rest = others.map(([, cell]) => cell)
     const below = sheet.rows[at + 1]?.cells
-    const isDay = cellDay(corner) !== undefined
+    // A time without values beside it is that of a query, above or below the table.
+    const isDay = cellDay(corner) !== undefined && (rest.some(isValue) || !timeFault(corner))
     if (rest.length > 0 && rest.every((cell) => cellDay(cell))) {
       if (isDay || (corner.kind === 'text' && CORNERS.includes(plainName(corner.text))))
         return readDayColumns(sheet, at)
@@ -75,6 +76,9 @@ function readDayRows(sheet: Sheet, start: number, dayColumn: number): IndicatorT
       else if (value) faults.push(`${sheet.place(number, value[0])}: the row has a value and no day`)
       continue
     }
+    const fault = timeFault(dayCell)
+    if (fault && !cells.values().some(isValue)) continue
+    if (fault) faults.push(`${sheet.place(number, dayColumn)}: ${fault}`)
     for (const [at, cell] of cells) {
       if (at > dayColumn && !byColumn.has(at))
         faults.push(`${sheet.place(number, at)}: ${cellExcerpt(cell)} stands in a column without a title`)
@@ -96,7 +100,10 @@ function readDayColumns(sheet: Sheet, at: number): IndicatorTable {
   })
   const firstColumn = days[0]?.column ?? 0
   const series: SheetValues[] = []
-  const faults: string[] = []
+  const faults = [...header.cells].flatMap(([column, cell]) => {
+    const fault = timeFault(cell)
+    return fault ? [`${sheet.place(header.number, column)}: ${fault}`] : []
+  })
   for (const line of sheet.rows.slice(at + 1)) {
     const values = days.filter(({ column }) => line.cells.has(column))
     if (values.length === 0) continue // a heading, or a note
@@ -108,7 +115,7 @@ function readDayColumns(sheet: Sheet, at: number): IndicatorTable {
       row.entries.push({ day, cell: line.cells.get(column), place, notation })
     }
     for (const [column, cell] of line.cells) {
-      if (column > firstColumn && isValue(cell) && !header.cells.has(column))
+      if (column > firstColumn && !header.cells.has(column))
         faults.push(
           `${sheet.place(line.number, column)}: ${cellExcerpt(cell)} stands in a column without a day`,
         )
@@ -134,6 +141,10 @@ function readYearColumns(sheet: Sheet, at: number): IndicatorTable {
   for (const { cells, number } of sheet.rows.slice(at + 1)) {
     const [first] = cells
     const dayAndMonth = cellMonthDay(first?.[1])
+    for (const [column, cell] of cells) {
+      if (dayAndMonth !== undefined && column !== first?.[0] && !header.cells.has(column))
+        faults.push(`${sheet.place(number, column)}: ${cellExcerpt(cell)} stands in a column without a year`)
+    }
     for (const { column, year } of years) {
       const cell = cells.get(column)
       const place = sheet.place(number, column)

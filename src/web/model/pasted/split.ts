@@ -4,6 +4,8 @@
 export type Separator = '\t' | ';' | ','
 
 const SEPARATORS: readonly Separator[] = ['\t', ';', ',']
+/** First line of a CSV for Excel. */
+const SEPARATOR_LINE = /^\ufeff?"?sep=([;,\t])\1*"?[ \t]*(?:\r?\n|$)/i
 const SAMPLE_LINES = 200
 const SLICE_ROWS = 500
 
@@ -12,8 +14,8 @@ const SLICE_ROWS = 500
  * responsive.
  */
 export function* splitRows(input: string): Generator<undefined, string[][]> {
-  const text = input.replace(/^\ufeff/, '')
-  const separator = cellSeparator(text)
+  const separator = cellSeparator(input)
+  const text = input.replace(SEPARATOR_LINE, '').replace(/^\ufeff/, '')
   const rows: string[][] = []
   let row: string[] = []
   let at = 0
@@ -44,8 +46,10 @@ export function isBlankRow(row: readonly string[]): boolean {
   return row.every((cell) => cell === '')
 }
 
-/** Returns the first separator of most lines, else the first that occurs at all. */
+/** Returns the separator of the first line, else the first of most lines, else the first that occurs at all. */
 export function cellSeparator(text: string): Separator {
+  const [, declared] = SEPARATOR_LINE.exec(text) ?? []
+  if (declared !== undefined) return declared as Separator
   const lines = sampleLines(text).map((line) => line.replace(/"[^"]*"/g, ''))
   const counts = SEPARATORS.map((sign) => lines.filter((line) => line.includes(sign)).length)
   const isFrequent = (least: number) => SEPARATORS.find((_, index) => (counts[index] ?? 0) > least)

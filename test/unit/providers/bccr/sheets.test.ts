@@ -36,6 +36,7 @@ async function describeSeries(bytes: Buffer, options?: Options): Promise<string[
 
 const csv = (...lines: string[]) => Buffer.from(`${lines.join('\r\n')}\r\n`)
 const one = (...lines: string[]) => csv(`Fecha;${VENTA}`, ...lines)
+const { style: DAY_STYLE } = dayCell('2026-03-23') as { style: number }
 const n = (digits: string, style?: number): TestCell =>
   style === undefined ? { n: digits } : { n: digits, style }
 const list = (...rows: TestCell[][]) => createWorkbook({ Hoja1: [['Fecha', VENTA], ...rows] })
@@ -92,6 +93,97 @@ const forms: [title: string, file: Buffer | Promise<Buffer>, expected: string[],
       `\ufeff${TITLE}\n,Compra,Venta\n23 Mar 2026,496.40,503.90\n24 Mar 2026,497.01,504.00\n`,
       'utf16le',
     ).swap16(),
+    BOTH,
+  ],
+  [
+    'CSV with a line for its separator',
+    csv('\ufeffsep=;', TITLE, 'Fecha;Compra;Venta', '23/03/2026;496,40;503,90', '24/03/2026;497,01;504,00'),
+    BOTH,
+  ],
+  [
+    'CSV with an unusual separator in its line',
+    csv(
+      'sep=|',
+      'Fecha|Tipo cambio compra|Tipo cambio venta',
+      '23/03/2026|496,40|503,90',
+      '24/03/2026|497,01|504,00',
+    ),
+    BOTH,
+  ],
+  [
+    'CSV with semicolons in a note below',
+    csv(
+      `Fecha,${COMPRA},${VENTA}`,
+      '23/03/2026,496.40,503.90',
+      '24/03/2026,497.01,504.00',
+      '"Fuente: BCCR; propia",,',
+    ),
+    BOTH,
+  ],
+  [
+    'CSV with semicolons and a tab in notes of each row',
+    csv(
+      '"Serie diaria; colones\tpor dólar",,,',
+      `Fecha,${COMPRA},${VENTA},Variación`,
+      '23/03/2026,496.40,503.90,"a; b"',
+      '24/03/2026,497.01,504.00,c; d',
+    ),
+    ['318: 2026-03-23 503.9/2, 2026-03-24 504/2; 2026-03-23..2026-03-24'],
+    { code: '318' },
+  ],
+  [
+    'CSV with tabs, decimal commas and notes with commas',
+    csv(
+      'Serie, diaria',
+      'de, la; bolsa',
+      `Fecha\t${COMPRA}\t${VENTA}`,
+      '23/03/2026\t496,40\t503,90',
+      '24/03/2026\t497,01\t504,00',
+      'a, b',
+      'c; d',
+    ),
+    BOTH,
+  ],
+  ...[
+    '2026-03-DDT00:00:00-06:00',
+    '2026-03-DDT00:00:00',
+    '2026-03-DD 00:00:00.000',
+    'DD/03/2026 12:00:00 a. m.',
+    'DD/03/2026 0:00',
+    'DD/03/2026 12:00 AM -0600',
+  ].map((form): (typeof forms)[number] => [
+    `days with midnight as ${form}`,
+    csv(
+      `Fecha,${COMPRA},${VENTA}`,
+      `${form.replace('DD', '23')},496.40,503.90`,
+      `${form.replace('DD', '24')},497.01,504.00`,
+    ),
+    BOTH,
+  ]),
+  [
+    'CSV with the time of its query above and below',
+    csv(
+      '24/03/2026 15:20,Consulta',
+      `Fecha,${COMPRA},${VENTA}`,
+      '23/03/2026,496.40,503.90',
+      '24/03/2026,497.01,504.00',
+      '24/03/2026 15:20,,',
+    ),
+    BOTH,
+  ],
+  [
+    'days with midnight as columns',
+    csv('Indicadores;2026-03-23T00:00;2026-03-24T00:00', `${COMPRA};496,40;497,01`, `${VENTA};503,90;504,00`),
+    BOTH,
+  ],
+  [
+    'a workbook whose days have midnight',
+    list([n('46104.0', DAY_STYLE), n('503.9', TWO)], [n('46105.00000000001', DAY_STYLE), n('504', TWO)]),
+    ['318: 2026-03-23 503.9/2, 2026-03-24 504/2; 2026-03-23..2026-03-24'],
+  ],
+  [
+    'CSV with empty columns in the header',
+    csv(`Fecha;;${COMPRA};${VENTA};;`, '23/03/2026;;496,40;503,90;;', '24/03/2026;;497,01;504,00'),
     BOTH,
   ],
   [
@@ -213,6 +305,47 @@ const refusals: [title: string, file: Buffer | Promise<Buffer>, words: RegExp, o
     one('23/03/2026;5,10;7'),
     /^line 2, column 3: "7" stands in a column without a title$/,
   ],
+  ...[
+    '2026-03-24T12:00:00-06:00',
+    '24/03/2026 12:00:00 p. m.',
+    '24/03/2026 00:00:01',
+    '24/03/2026 24:00',
+    '2026-03-24T00:00:00Z',
+    '2026-03-24T00:00:00+01:00',
+    '24/03/2026 0:00 CST',
+  ].map((day): (typeof refusals)[number] => [
+    `the day ${day}`,
+    csv('sep=;', `Fecha;${VENTA}`, `${day};5,10`),
+    new RegExp(
+      `^line 3, column 1: "${day.replace('+', '\\+')}" is no day: its time is not 00:00 in Costa Rica, -06:00$`,
+    ),
+  ]),
+  [
+    'a column of a day at noon',
+    csv('Indicadores;2026-03-23T12:00;2026-03-24', `${VENTA};503,90;504,00`),
+    /^line 1, column 2: "2026-03-23T12:00" is no day: its time/,
+  ],
+  [
+    'a workbook with a day at noon',
+    list([n('46104.5', DAY_STYLE), n('503.9', TWO)]),
+    /^cell A2: "2026-03-23 12:00:00" is no day: its time/,
+  ],
+  [
+    'a text below an empty cell of the header',
+    csv(`Fecha,,${VENTA},`, '23/03/2026,,5.10,', '24/03/2026,,5.10,"nota; x"'),
+    /^line 3, column 4: "nota; x" stands in a column without a title$/,
+  ],
+  [
+    'a text below an empty cell between days',
+    csv('Indicadores;23 mar 2026;;24 mar 2026', `${VENTA};503,90;nota;504,00`),
+    /^line 2, column 3: "nota" stands in a column without a day$/,
+  ],
+  [
+    'a value below an empty cell between years',
+    csv('318', ';2023;;2024', '28 Feb;5,10;7;5,20'),
+    /^line 3, column 3: "7" stands in a column without a year$/,
+  ],
+  ['a quote in a cell', csv('Fecha;Venta', '23/03/2026;"5"1'), /^it is not CSV: .* at line 2 .*, column 2$/],
   [
     'commas that separate and are decimal',
     csv(`Fecha,${VENTA}`, '23/03/2026,503,90'),

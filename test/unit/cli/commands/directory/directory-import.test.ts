@@ -58,6 +58,8 @@ const files: [string, string, string | Uint8Array][] = [
   ['JSON with a byte order mark', 'd.JSON', `\ufeff${JSON.stringify(FULL)}`],
   ['CSV with commas', 'd.csv', FULL_CSV],
   ['CSV of Excel in Spanish', 'd.CSV', `\ufeff${asSpanishExcel(FULL_CSV)}`],
+  ['CSV with a line for its separator', 'd.csv', `\ufeffsep=;\r\n${asSpanishExcel(FULL_CSV)}`],
+  ['CSV with empty columns', 'd.csv', FULL_CSV.replace('tax_ids', 'tax_ids,,').replace('DP,,,,', 'DP,,,,,,')],
   ['Unicode text of Excel', 'd.csv', Buffer.from(`\ufeff${asSpanishExcel(FULL_CSV)}`, 'utf16le')],
   ['UTF-16 with its high bytes first', 'd.csv', Buffer.from(`\ufeff${FULL_CSV}`, 'utf16le').swap16()],
 ]

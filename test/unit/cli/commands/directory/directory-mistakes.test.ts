@@ -102,6 +102,16 @@ const mistakes: [string, string, string[]][] = [
     'kind,id,name,company_id,code\nowner,1,x,7,CODE\n',
     ['line 2, code is not one of the fields id, name, company_id'],
   ],
+  [
+    'd.csv',
+    'sep=;\nkind;id;;name;;\nowner;4;;X;;\nowner;5;y;Z;;\nowner;6;;Z;;w\nowner;7;;Z;;;v\nowner;x;;Z;;;',
+    [
+      'line 4, column 3 is "y" below an empty cell of the header',
+      'line 5, column 6 is "w" below an empty cell of the header',
+      'line 6 has 7 cells where the header has 6: put a text that holds the separator into "quotes"',
+      `line 7, id ${ID}, not "x"`,
+    ],
+  ],
 ]
 for (const [name, content, expected] of mistakes) {
   test(`\`directory import\` reports each mistake and changes nothing: ${content.slice(0, 50)}`, async (t) => {

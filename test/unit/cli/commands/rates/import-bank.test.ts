@@ -154,3 +154,33 @@ test('options of files of the bank require --bccr', async (t) => {
     assert.match(end.err, /go with --bccr/)
   }
 })
+
+test('`import --bccr` reads CSV of other programs, and names file and cell of a wrong time', async (t) => {
+  const rows = (form: string) =>
+    ['10', '11'].map((day) => `${form.replace('DD', day)},503.90,"nota; x"`).join('\n')
+  const file = (form: string, ...head: string[]) =>
+    [
+      ...head,
+      'Fecha,Tipo cambio venta,',
+      rows(form).replaceAll('"nota; x"', ''),
+      '"Fuente: BCCR; propia",,',
+    ].join('\n')
+  for (const content of [
+    file('2025-03-DDT00:00:00-06:00'),
+    file('DD/03/2025 12:00:00 a. m.', '\ufeffsep=,'),
+    file('2025-03-DDT00:00:00', '"Serie diaria; colones",,'),
+  ]) {
+    const box = openBox(t)
+    assert.equal((await box.importJson(content)).inserted, 2, content)
+    assert.equal((await box.readStored())[0], '2025-03-10 to 2025-03-11')
+  }
+  const box = openBox(t)
+  const end = await box.importFile(file('DD/03/2025 12:00', 'sep=,'))
+  assert.equal(end.code, 1)
+  assert.match(end.err, /^cambista: cannot import \S+\/1: line 3, column 1: "10\/03\/2025 12:00" is no day/m)
+  assert.match(
+    (await box.importFile(`Fecha,Tipo cambio venta,\n${rows('DD/03/2025')}`)).err,
+    /line 2, column 3: "nota; x"/,
+  )
+  assert.deepEqual(await box.readStored(), [])
+})
