@@ -37,7 +37,7 @@ isLoopback.addAddress('::1', 'ipv6')
 
 type ListenOptions = Pick<OptionValues, (typeof LISTEN_OPTIONS)[number]>
 
-export function listenSettings(options: ListenOptions): ServerOptions {
+export function listenSettings(options: ListenOptions): ServerOptions & { hostNames: string[] } {
   const { 'open-page': openPage, 'open-rates': openRates } = options
   if (options['trust-proxy'] === ANY_ADDRESS && (openPage ?? openRates) !== undefined) {
     throw new AppError('usage', FORGEABLE_ADDRESS)
@@ -50,7 +50,7 @@ export function listenSettings(options: ListenOptions): ServerOptions {
     metrics: metricsAddress(options),
     proxies: options['trust-proxy'],
     corsOrigins: options['cors-origin'],
-    hostNames: [...machineNames(), ...(options['host-name'] ?? [])],
+    hostNames: serverNames(options),
     openPage: openPage === undefined ? undefined : parseNetworks(openPage),
     organization: organization(options),
     compat: options['no-compat']
@@ -66,6 +66,11 @@ function organization(options: ListenOptions): Organization | undefined {
   if (taxId)
     throw new AppError('usage', '--organization-id needs --organization, the name that it belongs to')
   return undefined
+}
+
+/** Returns the names of the server for browsers. */
+export function serverNames({ 'host-name': names = [] }: Partial<ListenOptions>): string[] {
+  return [...machineNames(), ...names]
 }
 
 /** Host name of this machine, and its first label, which clients of the same network use. */

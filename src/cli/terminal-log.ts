@@ -1,14 +1,14 @@
 // Log of a command: on its terminal, or in the journal if stderr is connected to it.
 
 import { fstatSync } from 'node:fs'
-import { createLog, type Log, type LogFormat, type LogLevel } from '../runtime/log.ts'
+import { createLog, type LogFormat, type LogLevel } from '../runtime/log.ts'
 import type { Terminal } from './command.ts'
 import type { Environment } from './parse/args.ts'
 
 export function terminalLog(
   terminal: Pick<Terminal, 'err' | 'journal'>,
   options: { level: LogLevel; format: LogFormat },
-): Log {
+): ReturnType<typeof createLog> {
   return createLog({ ...options, write: (text) => terminal.err(text), journal: terminal.journal })
 }
 

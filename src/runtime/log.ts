@@ -20,6 +20,7 @@ export type Log = {
 const RANK: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 }
 const PRIORITY: Record<LogLevel, string> = { debug: '<7>', info: '<6>', warn: '<4>', error: '<3>' } // sd-daemon(3)
 
+/** Returns a log; `setLevel` changes its level. */
 export function createLog(options: {
   level: LogLevel
   format: LogFormat
@@ -27,7 +28,8 @@ export function createLog(options: {
   /** The output goes to the journal of systemd. */
   journal?: boolean | undefined
   now?: () => Date
-}): Log {
+}): Log & { setLevel(level: LogLevel): void } {
+  let { level: lowest } = options
   const now = options.now ?? (() => new Date())
   const { journal = false } = options
   const time = () => now().toISOString()
@@ -46,12 +48,15 @@ export function createLog(options: {
   const at =
     (level: LogLevel) =>
     (event: string, fields: LogFields = {}) => {
-      if (RANK[level] < RANK[options.level]) return
+      if (RANK[level] < RANK[lowest]) return
       if (pendingLines.length === 0) setImmediate(flush)
       const line = render(level, event, fields)
       pendingLines.push(journal ? `${PRIORITY[level]}${line}` : line)
     }
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), flush }
+  const setLevel = (level: LogLevel) => {
+    lowest = level
+  }
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), flush, setLevel }
 }
 
 /** Wraps repeated work so that it never rejects. Equal consecutive reasons are logged once. */

@@ -18,6 +18,15 @@ export function cronReader(options: ProviderOptionValues): (provider: Provider) 
   return ({ settings }) => String(options[settingOption(settings.schedule)])
 }
 
+export type ProviderSettingsReader = {
+  (provider: Provider): ProviderSettings
+  /**
+   * Reads a token file again; undefined: there is none. While it is bad, runs use its last good token from then on.
+   * @throws AppError `failed` for a bad file
+   */
+  reloadToken(provider: Provider): { file: string; isChanged: boolean } | undefined
+}
+
 /**
  * Returns a function that reads a provider's settings. Each call reads the token file again, so a token can be renewed
  * without a restart. No flag takes a token, because `ps` shows flags. Call it before `becomeOwner`: if the new
@@ -27,16 +36,17 @@ export function providerSettingsReader(
   options: ProviderOptionValues,
   env: Environment,
   providers: readonly Provider[],
-): (provider: Provider) => ProviderSettings {
-  const readers = new Map(
-    providers.map(({ code, settings: { token } }) => [code, token && tokenReader(token, options, env)]),
+): ProviderSettingsReader {
+  const tokens = new Map(
+    providers.map(({ code, settings: { token } }) => [code, token && tokenSource(token, options, env)]),
   )
-  return ({ code, settings: { url, pace } }) => ({
+  const read = ({ code, settings: { url, pace } }: Provider) => ({
     url: String(options[settingOption(url)]),
     paceMs: Number(options[settingOption(pace)]),
     userAgent: `cambista/${VERSION}`,
-    token: readers.get(code)?.(),
+    token: tokens.get(code)?.read(),
   })
+  return Object.assign(read, { reloadToken: ({ code }: Provider) => tokens.get(code)?.reload() })
 }
 
 /** Warning about the token file of a provider, for the log. */
@@ -67,16 +77,35 @@ export function tokenFileWarning(
   return { event: `the file of ${name} ${fault}`, file, hint: `chmod 600 ${file}` }
 }
 
-function tokenReader(
-  setting: TokenSetting,
-  options: ProviderOptionValues,
-  env: Environment,
-): () => string | undefined {
+function tokenSource(setting: TokenSetting, options: ProviderOptionValues, env: Environment) {
   const file = tokenFile(setting, options)
-  const atStart = file === undefined ? undefined : readTokenFile(file)
   const variable = tokenVariables(setting).token
-  return () =>
-    (file !== undefined && currentToken(file, atStart, setting)) || env[variable]?.trim() || undefined
+  let last: { token: string | undefined } | undefined // good content
+  let isBad = false // at the last reload
+  const readFile = (isStrict = false) => {
+    if (file === undefined) return undefined
+    const content = readTokenFile(file)
+    try {
+      last = { token: checkedToken(file, content, setting) }
+      isBad = false
+    } catch (error) {
+      const isDenied = 'error' in content && errorCode(content.error) === 'EACCES'
+      if (!last || isStrict || !(isBad || isDenied)) throw error
+    }
+    return last.token
+  }
+  try {
+    readFile()
+  } catch {} // each run reports it
+  return {
+    read: () => readFile() || env[variable]?.trim() || undefined,
+    reload() {
+      if (file === undefined) return undefined
+      const before = last
+      isBad = true
+      return { file, isChanged: readFile(true) !== before?.token }
+    },
+  }
 }
 
 function tokenFile(setting: TokenSetting, options: ProviderOptionValues): string | undefined {
@@ -89,17 +118,15 @@ type TokenFile =
   { token: string | undefined } | { error: unknown }
 
 /**
- * Returns the token of a file now.
+ * Returns the token in the content of a file.
  * @throws AppError `failed` for an unreadable or empty file: without its token, rounded values would be stored. Of a
  * source with `emptyIsNone` an empty file is no token.
  */
-function currentToken(
+function checkedToken(
   file: string,
-  atStart: TokenFile | undefined,
+  content: TokenFile,
   { name, emptyIsNone }: TokenSetting,
 ): string | undefined {
-  let content = readTokenFile(file)
-  if ('error' in content && errorCode(content.error) === 'EACCES' && atStart) content = atStart
   if ('error' in content) {
     const { error } = content
     const advice = unreadableAdvice(file, error) ?? WRITE_TOKEN
@@ -107,9 +134,12 @@ function currentToken(
   }
   if (content.token === '' && emptyIsNone) return undefined
   if (content.token === '') throw new AppError('failed', `${emptyMessage(name)}: ${file} (${WRITE_TOKEN})`)
+  if (NOT_OF_HEADERS.test(content.token ?? ''))
+    throw new AppError('failed', `${name} has a line break or a character that no header can have: ${file}`)
   return content.token
 }
 
+const NOT_OF_HEADERS = /[^\t\x20-\x7e\x80-\xff]/
 const WRITE_TOKEN =
   'write the token into it, or a line that begins with # while there is none; the service has its file in /etc/cambista'
 

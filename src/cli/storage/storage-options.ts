@@ -94,7 +94,8 @@ function databaseAddress({ database, 'database-file': file }: StorageOptions): s
   throw new AppError('failed', `there is no address of a database in ${file} (--database-file)`)
 }
 
-function readHookKeyFile({ 'hook-key-file': file }: StorageOptions): Buffer | undefined {
+/** Returns the key of hooks in its file. @throws AppError `failed` for a file without one */
+export function readHookKeyFile({ 'hook-key-file': file }: StorageOptions): Buffer | undefined {
   if (file === undefined) return undefined
   const key = parseHookKey(readNamedFile(file, 'the key of hooks'))
   if (key) return key

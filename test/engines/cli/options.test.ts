@@ -1,12 +1,13 @@
 // The options of several nodes, from command lines to the database and the folder that they name.
 
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { run } from '../../../src/main.ts'
 import { parseAddress } from '../../../src/store/postgres/address.ts'
+import { startReceiver } from '../../support/hooks/receiver.ts'
 import { postgresAddress } from '../../support/postgres/database.ts'
 import { createPostgresSchema } from '../../support/postgres/server.ts'
 import { TEST_PROVIDERS } from '../../support/providers.ts'
@@ -116,4 +117,37 @@ test('--no-migrate makes no tables, as commands that only look, and serves where
   const list = await runCommand(['key', 'list'], { CAMBISTA_DATABASE: empty })
   assert.equal(list.code, 1)
   assert.match(list.err, /run cambista database upgrade/)
+})
+
+test('SIGHUP reads the key of hooks again, and a bad file leaves the one before', async (t) => {
+  const { dir, start, runOk } = await openNodes(t)
+  const receiver = await startReceiver(t)
+  const file = join(dir, 'hook-key')
+  const [key, other] = ['a', 'b'].map((digit) => digit.repeat(64))
+  writeFileSync(file, `${key}`)
+  const ofHooks = ['--hook-key-file', file]
+  await runOk('hook', 'create', '--url', receiver.url, '--event', 'document.created', ...ofHooks)
+  writeFileSync(file, `${other}`)
+  const { url, printed } = await start(...ofHooks)
+  const reload = async (text: string) => {
+    writeFileSync(file, text)
+    const { length } = printed.err
+    process.emit('SIGHUP')
+    await until(() => printed.err.slice(length).includes(' reloaded '))
+    return printed.err.slice(length)
+  }
+  assert.match(await reload(key ?? ''), /reloaded changed=--hook-key-file/)
+  assert.match(await reload('short'), /not reloaded: the value before stays reason="there is no key in /)
+  assert.match(await reload(`${key}\r\n`), /reloaded changed=nothing/)
+  assert.ok(!printed.err.includes(key ?? ''))
+  await runOk('company', 'create', '--name', 'Acme', '--code', 'ACME', '--id', '1')
+  await runOk('owner', 'create', '--name', 'Ana', '--company', '1', '--id', '1')
+  await runOk('agent', 'create', '--company', '1', '--name', 'Lector', '--id', '1')
+  const authorization = `Bearer ${await runOk('token', 'create', 'erp', '--allow', 'documents:POST')}`
+  const upload = `${url}/api/v1/documents?company_id=1&agent_id=1&owner_id=1&name=factura.txt`
+  await until(async () => {
+    const answer = await fetch(upload, { method: 'POST', headers: { authorization }, body: 'Factura 1' })
+    return answer.status === 200
+  })
+  await until(() => receiver.received.length === 1) // with the key that the server read at its start nothing comes
 })

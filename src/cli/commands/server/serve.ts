@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
-import { startApp } from '../../../app.ts'
+import { type AppConfig, startApp } from '../../../app.ts'
 import { LEAST_FREE } from '../../../domain/documents/uploads/quotas.ts'
 import { UPLOAD_WAITS } from '../../../http/documents/uploads/receive.ts'
 import type { Provider, ProviderSettings } from '../../../providers/provider.ts'
@@ -9,16 +9,17 @@ import { type OutgoingProxies, UNUSABLE_PROXY } from '../../../runtime/outgoing-
 import { diskError } from '../../../runtime/storage-error.ts'
 import { sizeText } from '../../../values/sizes.ts'
 import { command } from '../../command.ts'
-import { addressesWithoutTls, listenSettings } from '../../listen.ts'
+import { addressesWithoutTls, listenSettings, serverNames } from '../../listen.ts'
 import { raiseMinFree } from '../../options/min-free.ts'
 import { cronReader, providerSettingsReader, tokenFileWarning } from '../../parse/provider-settings.ts'
 import { unknownSettings } from '../../parse/setting-names.ts'
 import { SERVE_OPTIONS } from '../../serve-options.ts'
 import { becomeStorageOwner, storageFolder } from '../../storage/data-dir.ts'
 import { awaitDecision, findProbation } from '../../storage/probation.ts'
-import { refuseBackups } from '../../storage/storage-options.ts'
+import { readHookKeyFile, refuseBackups } from '../../storage/storage-options.ts'
 import { terminalLog } from '../../terminal-log.ts'
 import { collectWhenIdle } from './idle-collection.ts'
+import { createReload } from './reload.ts'
 
 // With hundreds of clients, objects of a request survive a garbage collection. From then on V8 may allocate all such
 // objects in the old generation, and a request costs 50 % more. The heap grows by half at most between two collections.
@@ -29,7 +30,11 @@ const HEAP_FLAGS = ['--no-allocation-site-pretenuring', '--heap-growing-percent=
 export const serve = command({
   name: 'serve',
   options: SERVE_OPTIONS,
-  async run({ options, terminal, settings, storage }) {
+  async run({ options, flags, terminal, settings, storage }) {
+    let reload = () => {}
+    const onHangup = () => reload()
+    using parts = new DisposableStack()
+    parts.adopt(process.on('SIGHUP', onHangup), () => process.off('SIGHUP', onHangup))
     const unknownNames = unknownSettings(terminal.env, settings)
     const config = storage()
     const { dataDir } = config
@@ -49,11 +54,23 @@ export const serve = command({
       ? { dir: backupDir, cron: options['backup-cron'], keep: options['backup-keep'] }
       : undefined
     if (backup) refuseBackups(config, '--backup-dir')
-    becomeStorageOwner(config)
     const listening = listenSettings(options)
+    reload = createReload({
+      ...{ log, level: options['log-level'], settings, env: terminal.env, flags, providerSettings },
+      providers: terminal.providers,
+      setHostNames: (names) => listening.hostNames.splice(0, Infinity, ...serverNames(names)),
+      renewHookKey() {
+        if (!config.hookKey) return false
+        const key = readHookKeyFile(options)
+        const isOther = key?.equals(appConfig.hookKey ?? key) === false
+        if (isOther) appConfig.hookKey = key
+        return isOther
+      },
+    })
+    becomeStorageOwner(config)
     const probationFile = findProbation(terminal.settingsFile)
     const confirmed = Promise.withResolvers<void>()
-    const app = await startApp({
+    const appConfig: AppConfig = {
       ...listening,
       ...config,
       migrate: !options['no-migrate'],
@@ -82,7 +99,8 @@ export const serve = command({
       bundlePage: terminal.bundlePage,
       stop: terminal.stop,
       probation: probationFile === undefined ? undefined : confirmed.promise,
-    }).catch((error: unknown) => {
+    }
+    const app = await startApp(appConfig).catch((error: unknown) => {
       const folder = storageFolder(config)
       throw folder === undefined ? error : diskError(error, folder)
     })

@@ -1,7 +1,7 @@
 // Options of the command line that follow from the `settings` of the providers.
 
 import assert from 'node:assert/strict'
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { providerOptions, scheduleOptions } from '../../../../src/cli/options/provider-options.ts'
@@ -88,6 +88,32 @@ test('an empty token file is an error even with the variable set; one with comme
   assert.deepEqual([token(), token(env)], [undefined, 'of the variable'])
   writeFileSync(file, '# a comment\r\n\nof the file\n')
   assert.equal(token(), 'of the file')
+})
+
+test('after a reload with a bad token file runs use the token before, until the file is good', (t) => {
+  const file = join(temporaryDirectory(t), 'token')
+  writeFileSync(file, 'first')
+  const settings = providerSettingsReader(optionValues({ 'pruebas-token-file': file }), {}, BOTH)
+  const token = () => settings(pruebas).token
+  assert.equal(settings.reloadToken(bccr), undefined, 'it has no file')
+  assert.deepEqual(settings.reloadToken(pruebas), { file, isChanged: false })
+  writeFileSync(file, 'second')
+  assert.deepEqual(settings.reloadToken(pruebas), { file, isChanged: true })
+  writeFileSync(file, '')
+  assert.throws(token, /is empty/, 'without a reload')
+  for (const spoil of [() => writeFileSync(file, 'two\nlines'), () => rmSync(file)]) {
+    spoil()
+    assert.throws(token)
+    assert.throws(() => settings.reloadToken(pruebas), /^AppError: .*the token of Pruebas/)
+    assert.equal(token(), 'second')
+    writeFileSync(file, 'third')
+    assert.equal(token(), 'third')
+    writeFileSync(file, 'second')
+    assert.equal(token(), 'second')
+  }
+  writeFileSync(file, '# none yet')
+  assert.deepEqual(settings.reloadToken(pruebas), { file, isChanged: true })
+  assert.equal(token(), undefined)
 })
 
 test('tokenFileWarning reports a token file that is missing, empty or open to others', (t) => {

@@ -38,6 +38,7 @@ test('the unit runs serve with the credential, as an unprivileged user, within l
   for (const line of [
     'ExecStartPost=/usr/local/bin/cambista healthcheck --wait 300 --pid $MAINPID',
     'EnvironmentFile=-/etc/cambista/cambista.env',
+    "ExecReload=/bin/sh -c 'kill -HUP $MAINPID'",
     'LoadCredential=bccr-token:/etc/cambista/bccr-token',
     'User=cambista',
     'StateDirectory=cambista',
