@@ -20,6 +20,7 @@ export const LISTEN_OPTIONS = [
   'trust-proxy',
   'cors-origin',
   'host-name',
+  'public-url',
   'open-page',
   'organization',
   'organization-id',
@@ -51,6 +52,7 @@ export function listenSettings(options: ListenOptions): ServerOptions & { hostNa
     proxies: options['trust-proxy'],
     corsOrigins: options['cors-origin'],
     hostNames: serverNames(options),
+    publicUrl: options['public-url'],
     openPage: openPage === undefined ? undefined : parseNetworks(openPage),
     organization: organization(options),
     compat: options['no-compat']
@@ -69,8 +71,9 @@ function organization(options: ListenOptions): Organization | undefined {
 }
 
 /** Returns the names of the server for browsers. */
-export function serverNames({ 'host-name': names = [] }: Partial<ListenOptions>): string[] {
-  return [...machineNames(), ...names]
+export function serverNames(options: Pick<ListenOptions, 'host-name' | 'public-url'>): string[] {
+  const { 'host-name': names = [], 'public-url': url } = options
+  return [...machineNames(), ...names, ...(url === undefined ? [] : [new URL(url).hostname])]
 }
 
 /** Host name of this machine, and its first label, which clients of the same network use. */

@@ -70,6 +70,8 @@ export type ApisOptions = {
   proxies?: BlockList | undefined
   /** Host names of the server for browsers, beside its addresses and `localhost`. */
   hostNames?: readonly string[] | undefined
+  /** Address of the page in links (`HostNames`). */
+  publicUrl?: string | undefined
   /** Networks in which the page shows rates without signing in. */
   openPage?: BlockList | undefined
   /** Letterhead of the page. */
@@ -81,7 +83,7 @@ export type ApisOptions = {
 /** Creates the APIs in the order of OpenAPI, the lazy ones, and the source of the metrics. */
 export function createApis(
   parts: ServerParts,
-  { compat, proxies, hostNames = [], organization, openPage: openNetworks }: ApisOptions,
+  { compat, proxies, hostNames = [], publicUrl, organization, openPage: openNetworks }: ApisOptions,
   finished: () => CacheState,
 ): {
   apis: Api[]
@@ -97,7 +99,7 @@ export function createApis(
   const { cache, past, indicators } = parts.rates
   const { blobs, limits, turns, invoices, knownMails, wakeHooks, claiming, ticks } = parts.documents
   const { waiters, clock } = claiming
-  const names = { hostNames, proxies }
+  const names = { hostNames, proxies, publicUrl }
   const exports = createExports({ db: reads, cache })
   const openPage = createOpenPage({ networks: openNetworks, names, clock })
   const page = pageApi({ db, reads, blobs, keyring, clock, log, names, exports, openPage, organization })

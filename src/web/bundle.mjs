@@ -131,14 +131,14 @@ function packIcons(folder) {
   const manifest = {
     name: 'cambista',
     short_name: 'cambista',
-    start_url: '/',
-    scope: '/',
+    start_url: '../',
+    scope: '../',
     display: 'minimal-ui',
     background_color: '#f5f4ef',
     theme_color: '#0b5a48',
     icons: icons.flatMap(({ size, file }) =>
       ['any', 'maskable'].map((purpose) => ({
-        src: `/page/${file}`,
+        src: file,
         sizes: `${size}x${size}`,
         type: 'image/png',
         purpose,

@@ -163,7 +163,7 @@ function Footer() {
     <footer class="footer flex quiet tiny full">
       <p>{words.manualNote}</p>
       <p>{words.zone}</p>
-      <a href="/docs">{words.reference}</a>
+      <a href="docs">{words.reference}</a>
     </footer>
   )
 }

@@ -11,7 +11,7 @@ test('the executable serves the page and each file that it names', async (t) => 
   assert.equal(page.status, 200)
   assert.match(page.headers.get('content-security-policy') ?? '', /^default-src 'none'/)
   const names = new Set(
-    [...(await page.text()).matchAll(/\/page\/([\w-]+\.\w+)/g)].map(([, name = '']) => name),
+    [...(await page.text()).matchAll(/"page\/([\w-]+\.\w+)"/g)].map(([, name = '']) => name),
   )
   assert.equal(names.size, 6)
   for (const name of names) {

@@ -31,7 +31,7 @@ for (const { language, path, reference, other, word } of LANGUAGES) {
     const { page } = visit
     const title = await page.$eval('h1', (element) => element.textContent)
     assert.ok(title?.startsWith(word), `${title}`)
-    const links = await page.$$eval('.bar a', (all) => all.map((one) => one.getAttribute('href')))
+    const links = await page.$$eval('.bar a', (all) => all.map((one) => (one as HTMLAnchorElement).pathname))
     assert.deepEqual(links, ['/', path, reference, other])
     const position = await page.$eval('.intro code', (code) => [
       code.textContent,
@@ -67,7 +67,7 @@ for (const { language, path, reference, other, word } of LANGUAGES) {
     await page.waitForFunction((text) => document.body.textContent?.includes(text), {}, operation)
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), NARROW.width)
     assert.equal(await page.$eval('.operations', (list) => list.checkVisibility()), false)
-    const link = await page.$eval('.bar a:last-child', (one) => one.getAttribute('href'))
+    const link = await page.$eval('.bar a:last-child', (one) => (one as HTMLAnchorElement).pathname)
     assert.equal(link, `${other}/reference`)
     assert.deepEqual(visit.errors, [])
   })

@@ -33,6 +33,12 @@ export const httpUrl = textFormat(
     /^https?:\/\/[^/?#@\\]+([/?#]|$)/.test(text) && URL.canParse(text) ? undefined : { name: 'format.url' }, // requests ignore user and password, and messages would show them
 )
 
+/** Address of the page, to which a slash is added. */
+export const pageAddress: Format<string> = {
+  validate: (text) => (/[?#]/.test(text) ? { name: 'format.page-url' } : httpUrl.validate(text)),
+  parse: (text) => new URL(text).href.replace(/\/?$/, '/'),
+}
+
 const LISTEN_URL = /^(https?):\/\/(\[[\da-f:.]+\]|[^\s/?#@\\:[\],]+):(\d{1,5})$/i
 const HIGHEST_PORT = 65_535
 

@@ -26,6 +26,7 @@ import {
   integer,
   listenUrl,
   nonEmpty,
+  pageAddress,
   textFormat,
   time,
 } from './formats.ts'
@@ -152,6 +153,7 @@ const TABLE = {
   'trust-proxy': option('CIDR', { validate: networksOrAnyFault, parse: networksOrAny }),
   'cors-origin': option('ORIGIN', { validate: originsFault, parse: parseOrigins }),
   'host-name': option('NAME', { validate: hostNamesFault, parse: parseHostNames }),
+  'public-url': option('URL', pageAddress),
   'open-page': option('CIDR', textFormat(networksFault)),
   organization: option('NAME', anything),
   'organization-id': option('ID', anything),

@@ -13,12 +13,16 @@ export type HostNames = {
   hostNames: readonly string[]
   /** Proxies whose X-Forwarded-Host and X-Forwarded-Proto are trusted. */
   proxies: BlockList | undefined
+  /** Address of the page in links, with a slash at its end; undefined: the one that the client addressed. */
+  publicUrl?: string | undefined
 }
 
 /** Origin that the client addressed: scheme, and host with a port other than the scheme's default. */
 export type ServerOrigin = { scheme: 'http' | 'https'; host: string; port: number }
 
 const NAME = /^[\w-]+(?:\.[\w-]+)*$/
+/** Path of a trusted proxy: segments of safe characters. */
+const PREFIX = /^(?=.{0,100}$)(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*\/?$/
 const SAME_ORIGIN = new Set([undefined, 'same-origin', 'none'])
 
 /** Returns the error of a list of host names; undefined: it is valid. */
@@ -47,6 +51,18 @@ export function serverOrigin(req: IncomingMessage, { hostNames, proxies }: HostN
   if (isOwn) return { scheme, host, port: Number(port) || (scheme === 'https' ? 443 : 80) }
   const way = `start it with --host-name ${hostname} if it is, or open it by its address`
   throw new AppError('misdirected', `${hostname} is not a name of this server: ${way}`)
+}
+
+/**
+ * Returns the address of the page in links, with a slash at its end. Without the operator's it is the one that the client
+ * addressed, with the path of a trusted proxy.
+ * @throws AppError `misdirected` as `serverOrigin`
+ */
+export function pageUrl(req: IncomingMessage, names: HostNames): string {
+  const { scheme, host } = serverOrigin(req, names)
+  if (names.publicUrl !== undefined) return names.publicUrl
+  const prefix = forwardedHeader(req, 'x-forwarded-prefix', names.proxies) ?? ''
+  return `${scheme}://${host}${PREFIX.test(prefix) ? prefix.replace(/\/$/, '') : ''}/`
 }
 
 /**
@@ -82,12 +98,19 @@ export function checkPrivate(req: IncomingMessage, origin: ServerOrigin): void {
 
 /** Returns the host of the request, or the one forwarded by a trusted proxy; undefined: none, or several. */
 function findHost(req: IncomingMessage, proxies: BlockList | undefined): string | undefined {
-  const forwarded =
-    proxies && isInNetworks(peerAddress(req), proxies) ? req.headers['x-forwarded-host'] : undefined
-  const values = forwarded === undefined ? hostFields(req) : String(forwarded).split(',')
+  const values = forwardedHeader(req, 'x-forwarded-host', proxies)?.split(',') ?? hostFields(req)
   const hosts = new Set(values.map((one) => one.trim().toLowerCase()))
   const [host] = hosts
   return hosts.size === 1 ? host : undefined
+}
+
+/** Returns a header of a trusted proxy. */
+function forwardedHeader(
+  req: IncomingMessage,
+  name: string,
+  proxies: BlockList | undefined,
+): string | undefined {
+  return proxies && isInNetworks(peerAddress(req), proxies) ? req.headers[name]?.toString() : undefined
 }
 
 /** Raw Host headers: in `headers` the server has replaced the host. */

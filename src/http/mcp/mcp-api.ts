@@ -16,7 +16,7 @@ import type { Api } from '../endpoint/api.ts'
 import { readWholeBody } from '../endpoint/body.ts'
 import { post, type Reply } from '../endpoint/endpoint.ts'
 import type { ErrorShape } from '../endpoint/error-shape.ts'
-import { checkSameOrigin, type HostNames, serverOrigin } from '../listener/own-origin.ts'
+import { checkSameOrigin, type HostNames, pageUrl, serverOrigin } from '../listener/own-origin.ts'
 import { createDisconnects, type Disconnects } from '../listings/disconnects.ts'
 import { trackWait } from '../listings/waits.ts'
 import { authenticateClient, mcpCredentials, requestClient } from './credentials.ts'
@@ -144,10 +144,9 @@ function createCaller(
   event: H3Event,
   { keyring, disconnects, names }: { keyring: Keyring; disconnects: Disconnects; names: HostNames },
 ): Caller {
-  const { scheme, host } = serverOrigin(nodeContext(event).req, names)
   return {
     ...requestClient(event),
-    request: { id: String(event.context.requestId), origin: `${scheme}://${host}` },
+    request: { id: String(event.context.requestId), page: pageUrl(nodeContext(event).req, names) },
     watch: (onDisconnect) => trackWait(event, disconnects, onDisconnect),
     async checkAgain(): Promise<AuthorizedToken> {
       const { token } = await authenticateClient(event, keyring)

@@ -35,9 +35,7 @@ export function createOpenapi(apis: readonly Api[]): JsonSchema {
       description:
         `Exchange rates of the ${providerNames(REQUIRED_PROVIDERS)}, and documents for AI agents. ` +
         `Served by cambista ${VERSION}.` +
-        (hasCompat
-          ? ` The APIs in the shapes of other services: [${COMPAT_DOCUMENT}](${COMPAT_DOCUMENT}).`
-          : ''),
+        (hasCompat ? ` The APIs in the shapes of other services: \`${COMPAT_DOCUMENT}\`.` : ''),
       ...INFO,
     },
     ...SERVERS,
@@ -60,7 +58,7 @@ export function createCompatOpenapi(apis: readonly Api[]): JsonSchema {
       description:
         `Exchange rates of the ${providerNames(REQUIRED_PROVIDERS)} in the shapes of other services. ` +
         'Programs written for these work here after a change of their address. ' +
-        `Served by cambista ${VERSION}. Its own APIs: [/openapi.json](/openapi.json).`,
+        `Served by cambista ${VERSION}. Its own APIs: \`/openapi.json\`.`,
       ...INFO,
     },
     ...SERVERS,
@@ -75,7 +73,7 @@ const INFO = {
   contact: { name: 'The operator of this server' },
   license: { name: 'MIT', identifier: 'MIT' },
 }
-const SERVERS = { servers: [{ url: '/', description: 'This server' }] }
+const SERVERS = { servers: [{ url: '.', description: 'This server' }] }
 
 function describeTag(name: Tag): JsonSchema {
   return { name, description: TAGS[name] }

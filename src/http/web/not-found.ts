@@ -24,7 +24,7 @@ const TEXTS = {
     other: '404 · <span lang="es">Español: esta página no existe</span>',
   },
 }
-const SCREENS = ['/#rates', '/#documents', '/#status']
+const SCREENS = ['#rates', '#documents', '#status']
 
 const STYLE = `:root{color-scheme:light dark;--page:#f5f4ef;--card:#fff;--ink:#161a18;--quiet:#5a615d;--line:#dcdad2;--brand:#0b5a48;--on:#fff}
 @media(prefers-color-scheme:dark){:root{--page:#101413;--card:#191e1c;--ink:#eceeec;--quiet:#a5ada9;--line:#333a37;--brand:#8fd8bf;--on:#0c1f19}}
@@ -59,7 +59,7 @@ export function notFoundPage({ req, url, context }: H3Event): Reply | undefined 
   const language = prefersEnglish(headers.get('accept-language')) ? 'en' : 'es'
   return {
     status: 404,
-    body: pageText(language),
+    body: pageText(language, homeAddress(url.pathname)),
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': POLICY,
@@ -80,9 +80,14 @@ function prefersEnglish(header: string | null): boolean {
   return first?.range.startsWith('en') ?? false
 }
 
-function pageText(language: 'es' | 'en'): string {
+/** Address of the page relative to a path, since a proxy may serve both below another path. */
+function homeAddress(path: string): string {
+  return '../'.repeat(path.split('/').length - 2) || './'
+}
+
+function pageText(language: 'es' | 'en', home: string): string {
   const { title, text, links, other } = TEXTS[language]
-  const anchors = SCREENS.map((href, at) => `<a href="${href}">${links[at]}</a>`).join('')
+  const anchors = SCREENS.map((href, at) => `<a href="${home}${href}">${links[at]}</a>`).join('')
   return `<!doctype html>
 <html lang="${language}">
 <head>

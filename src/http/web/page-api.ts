@@ -66,6 +66,12 @@ const SessionOut = titledObject('Session', {
   ),
   remember: withDescription(v.boolean(), 'Whether it lasts for 30 days without a request, else for 12 hours'),
   open: withDescription(v.boolean(), 'Whether rates are open to this address without signing in'),
+  public_url: v.optional(
+    withDescription(
+      v.string(),
+      'The setting public-url, for the QR code of a certificate; without the setting it is absent',
+    ),
+  ),
   indicators: v.optional(
     withDescription(v.boolean(), 'true for a key, if indicators are enabled; else it is absent'),
   ),

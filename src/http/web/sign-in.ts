@@ -198,13 +198,15 @@ class PageSignIn implements SignIn {
   }
 
   #stateOut(event: H3Event, session?: Session, credentials: SessionCredentials = NOTHING) {
-    const open = this.#deps.openPage.isOpen(event)
+    const { openPage, names } = this.#deps
+    const open = openPage.isOpen(event)
     return {
       ...credentialsOut(credentials),
       person: session?.person ?? null,
       organization: session || open ? organizationOut(this.#deps.organization) : null,
       remember: session?.remember ?? false,
       open,
+      public_url: session || open ? names.publicUrl : undefined,
     }
   }
 

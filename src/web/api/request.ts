@@ -53,7 +53,7 @@ export async function apiRequest<T>(path: string, options: RequestOptions = {}):
   }
 }
 
-/** Returns a response with an unread body. */
+/** Returns a response with an unread body. A proxy may serve the page below a path, so the address is relative. */
 async function apiResponse(path: string, options: RequestOptions = {}): Promise<Result<Response>> {
   const { method = 'GET', body, signal = null } = options
   const pageSecret = readPageSecret()
@@ -62,7 +62,7 @@ async function apiResponse(path: string, options: RequestOptions = {}): Promise<
   if (body !== undefined) headers['Content-Type'] = 'application/json'
   try {
     const json = body === undefined ? null : JSON.stringify(body)
-    const response = await fetch(path, { method, headers, body: json, signal, redirect: 'error' })
+    const response = await fetch(`.${path}`, { method, headers, body: json, signal, redirect: 'error' })
     setServerTime(response.headers.get('date'))
     isOffline.value = false
     if (response.ok) return { value: response }

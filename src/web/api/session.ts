@@ -25,6 +25,8 @@ export type SessionFacts = SessionSecrets & {
   organization: ServerOwner | null
   /** True if rates are open to this address without signing in. */
   open: boolean
+  /** Address of the page that the operator chose for QR codes. */
+  public_url?: string
   /** True with a key, if indicators are enabled. */
   indicators?: true
 }
@@ -33,7 +35,7 @@ type SessionState =
   /** `isRefused`: after a 401. */
   | { state: 'loading'; isRefused?: true }
   /** Rates without signing in, in an open network. */
-  | { state: 'open'; organization: ServerOwner | null }
+  | ({ state: 'open' } & Pick<SessionFacts, 'organization' | 'public_url'>)
   | { state: 'out'; reason: 'never' | 'left' }
   | { state: 'out'; reason: 'ended'; end: SessionEnding | undefined }
   | ({ state: 'in' } & SessionFacts)

@@ -73,8 +73,7 @@ export async function enterOpenNetwork(): Promise<void> {
   session.value = { state: 'open', organization: null }
   const { value } = await apiRequest<SessionFacts>('/session')
   if (value === undefined || session.value.state !== 'open') return
-  const { organization } = value
-  session.value = value.open ? { state: 'open', organization } : { state: 'out', reason: 'never' }
+  session.value = value.open ? { ...value, state: 'open' } : { state: 'out', reason: 'never' }
 }
 
 /** Queries the facts of a one-time link without using it up. */

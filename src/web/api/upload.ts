@@ -78,7 +78,7 @@ function postBody(body: Blob, { key, progress, signal }: Transfer): Promise<Uplo
     }
     request.onerror = () => fail(0, '')
     request.onabort = () => fail(0, '')
-    request.open('POST', '/api/v1/documents/create')
+    request.open('POST', './api/v1/documents/create')
     request.setRequestHeader('Content-Type', 'application/json')
     request.setRequestHeader('Idempotency-Key', key)
     const secret = readPageSecret()

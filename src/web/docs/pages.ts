@@ -112,13 +112,13 @@ function referencePage(language: DocsLanguage, routes: Routes, fileName: FileNam
 <div id="reference"></div>
 <div class="operations">
 <p role="status">${loading}</p>
-<noscript><p>${noScript} <a href="/openapi.json">/openapi.json</a>.</p></noscript>
+<noscript><p>${noScript} <a href="${rootAddress(language, 'reference')}openapi.json">openapi.json</a>.</p></noscript>
 <ol lang="en">
 ${operationItems(routes)}
 </ol>
 </div></main>`
   const scripts = ['reference.js', 'docs.js']
-  return frame(language, 'reference', { title, main, fileName, scripts, data: '/openapi.json' })
+  return frame(language, 'reference', { title, main, fileName, scripts, data: 'openapi.json' })
 }
 
 /** Returns a list item for each operation. The reference shows them until its script has drawn its own. */
@@ -133,16 +133,23 @@ function operationItems(routes: Routes): string {
   return items.join('\n')
 }
 
+/** Returns the address of the page relative to one of /docs, since a proxy may serve both below another path. */
+function rootAddress(language: DocsLanguage, kind: 'guides' | 'reference'): string {
+  return '../'.repeat(Number(language === 'es') + Number(kind === 'reference')) || './'
+}
+
 function frame(
   language: DocsLanguage,
   kind: 'guides' | 'reference',
   parts: { title: string; main: string; fileName: FileName; scripts: readonly string[]; data?: string },
 ): string {
   const { title, main, fileName, scripts, data } = parts
-  const preload = data === undefined ? '' : `\n<link rel="preload" href="${data}" as="fetch" crossorigin>`
+  const root = rootAddress(language, kind)
+  const preload =
+    data === undefined ? '' : `\n<link rel="preload" href="${root}${data}" as="fetch" crossorigin>`
   const texts = TEXTS[language]
   const path = (one: DocsLanguage, place: typeof kind) =>
-    `/docs${one === 'es' ? '/es' : ''}${place === 'reference' ? '/reference' : ''}`
+    `${root}docs${one === 'es' ? '/es' : ''}${place === 'reference' ? '/reference' : ''}`
   const link = (place: typeof kind) =>
     `<a href="${path(language, place)}"${place === kind ? ' aria-current="page"' : ''}>${texts[place]}</a>`
   const { language: other, name } = texts.other
@@ -154,12 +161,12 @@ function frame(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="/page/${fileName('guides.css')}">${preload}
-${scripts.map((script) => `<script defer src="/page/${fileName(script)}"></script>`).join('\n')}
+<link rel="stylesheet" href="${root}page/${fileName('guides.css')}">${preload}
+${scripts.map((script) => `<script defer src="${root}page/${fileName(script)}"></script>`).join('\n')}
 </head>
 <body>
 <header class="bar">
-<a class="brand" href="/" title="${texts.page}">← cambista</a>
+<a class="brand" href="${root}" title="${texts.page}">← cambista</a>
 <nav>${link('guides')} ${link('reference')} <a href="${path(other, kind)}" hreflang="${other}" lang="${other}">${name}</a></nav>
 </header>
 ${main}

@@ -1,12 +1,13 @@
-// API reference at /docs/reference: Scalar over /openapi.json. Options that contact another server or store a secret are
-// off; the policy of http/web/assets.ts blocks them too.
+// API reference at /docs/reference: Scalar over the description that the page preloads. Options that contact another
+// server or store a secret are off; the policy of http/web/assets.ts blocks them too.
 
 type Scalar = { createApiReference(element: string, configuration: object): void }
 
 const { Scalar } = window as unknown as { Scalar: Scalar }
+const { href: url = '' } = document.querySelector<HTMLLinkElement>('link[rel=preload]') ?? {}
 
 Scalar.createApiReference('#reference', {
-  url: '/openapi.json',
+  url,
   telemetry: false,
   withDefaultFonts: false,
   proxyUrl: '',
@@ -16,6 +17,6 @@ Scalar.createApiReference('#reference', {
   hiddenClients: true, // its own commands lack credentials; those of the description are tested
   showDeveloperTools: 'never',
   persistAuth: false,
-  baseServerURL: location.origin,
+  servers: [{ url: url.replace(/\/[^/]*$/, '') }],
   documentDownloadType: 'json',
 })

@@ -72,7 +72,7 @@ function ExportAll() {
       method: 'POST',
       body: { export: format },
     })
-    if (ticket.value) saveUrl(ticket.value.url, `cambista.${format}`)
+    if (ticket.value) saveUrl(`.${ticket.value.url}`, `cambista.${format}`)
     setState(ticket.failure ?? 'started')
   }
   return (

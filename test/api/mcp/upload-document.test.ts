@@ -7,6 +7,7 @@ import { request } from 'node:http'
 import { connect as connectSocket } from 'node:net'
 import { before, type TestContext, test } from 'node:test'
 import type { Client } from '@modelcontextprotocol/client'
+import { parseNetworks } from '../../../src/http/listener/networks.ts'
 import { revokeToken } from '../../../src/store/access/tokens.ts'
 import { fixedClock, startTestApp, type TestApp } from '../../support/app.ts'
 import { fillDirectory, post, read, TOKENS, tokenName } from '../../support/directory.ts'
@@ -272,3 +273,42 @@ function statusAtHost({ url, headers }: Pick<Link, 'url' | 'headers'>, host: str
     client.end('bytes')
   })
 }
+
+test('a link has the path of X-Forwarded-Prefix of a trusted proxy, else none', async (t) => {
+  const start = async (listen: Parameters<typeof startTestApp>[1] & object) => {
+    const one = await startTestApp(t, { clock, ...listen })
+    await fillDirectory(one)
+    return async (headers: Record<string, string>) => {
+      const client = await connect(t, 'modern', { app: one, headers: { ...bearer(TOKENS.all), ...headers } })
+      return (await makeLink(client)).url.replace(one.app.url, '').replace(/[^/]*$/, '')
+    }
+  }
+  const proxies = parseNetworks('127.0.0.1/32')
+  const trusting = await start({ listen: { proxies } })
+  const longest = `/${'p'.repeat(99)}`
+  for (const [prefix, path] of [
+    ['/cambista', '/cambista/u/'],
+    ['/a/b/', '/a/b/u/'],
+    ['/', '/u/'],
+    [longest, `${longest}/u/`],
+    [`${longest}p`, '/u/'],
+    ['cambista', '/u/'],
+    ['//evil.example', '/u/'],
+    ['/a/../b', '/u/'],
+    ['/a b', '/u/'],
+    ['/a?b', '/u/'],
+    ['/a%2fb', '/u/'],
+    ['/a, /b', '/u/'],
+  ] as const) {
+    assert.equal(await trusting({ 'x-forwarded-prefix': prefix }), path, prefix)
+  }
+  const forwarded = {
+    ...{ 'x-forwarded-prefix': '/cambista', 'x-forwarded-proto': 'https' },
+    'x-forwarded-host': 'localhost:8443',
+  }
+  assert.equal(await trusting(forwarded), 'https://localhost:8443/cambista/u/')
+  const untrusting = await start({})
+  assert.equal(await untrusting({ 'x-forwarded-prefix': '/cambista' }), '/u/')
+  const withUrl = await start({ listen: { proxies, publicUrl: 'https://example.com/rates/' } })
+  assert.equal(await withUrl(forwarded), 'https://example.com/rates/u/')
+})

@@ -8,7 +8,7 @@ import { openApp, send } from '../support.ts'
 
 const { app } = await openApp()
 const page = await send(`${app.url}/`)
-const FILES = [...page.body.matchAll(/(?:src|href)="(\/page\/[^"]+)"/g)].map(([, path = '']) => path)
+const FILES = [...page.body.matchAll(/(?:src|href)="(page\/[^"]+)"/g)].map(([, path = '']) => `/${path}`)
 const CONTENT_TYPES = [
   ['.css', 'text/css; charset=utf-8'],
   ['.js', 'text/javascript; charset=utf-8'],
@@ -109,14 +109,14 @@ test('an extra query of the address is ignored, and not repeated', async () => {
   }
 })
 
-test('the manifest opens / and names icons that are served', async () => {
+test('the manifest opens the page above it and names icons that are served', async () => {
   const path = FILES.find((one) => one.endsWith('.webmanifest'))
   const { name, start_url, icons } = JSON.parse((await send(`${app.url}${path}`)).body)
-  assert.deepEqual([name, start_url], ['cambista', '/'])
+  assert.deepEqual([name, start_url], ['cambista', '../'])
   const facts = icons.map(({ sizes, purpose }: { sizes: string; purpose: string }) => `${sizes} ${purpose}`)
   assert.deepEqual(facts, ['192x192 any', '192x192 maskable', '512x512 any', '512x512 maskable'])
   for (const { src, sizes } of icons) {
-    const { status, headers, bytes } = await send(`${app.url}${src}`)
+    const { status, headers, bytes } = await send(new URL(src, `${app.url}${path}`).href)
     assert.deepEqual([status, headers['content-type']], [200, 'image/png'])
     assert.equal(`${bytes.readUInt32BE(16)}x${bytes.readUInt32BE(20)}`, sizes)
   }

@@ -32,7 +32,7 @@ for (const path of PAGES) {
     assert.deepEqual(hosts, local)
     const links = [...body.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, link = '']) => link)
     assert.deepEqual(
-      links.filter((link) => !/^(\/(?!\/)|#|data:,$)/.test(link)),
+      links.filter((link) => !/^(\.{1,2}\/|#|data:,$)/.test(link)),
       [],
     )
   })
@@ -40,7 +40,7 @@ for (const path of PAGES) {
 
 test('the files of the reference are served: Scalar, and its settings', async () => {
   const { body } = await send(`${app.url}/docs/reference`)
-  const files = [...body.matchAll(/src="(\/page\/[^"]+)"/g)].map(([, path = '']) => path)
+  const files = [...body.matchAll(/src="\.\.(\/page\/[^"]+)"/g)].map(([, path = '']) => path)
   assert.deepEqual(
     files.map((path) => path.replace(/-\w{8}\./, '.')),
     ['/page/reference.js', '/page/docs.js'],

@@ -229,15 +229,16 @@ test('remembered sessions survive a restart, and so does the reason of an end', 
   assert.deepEqual((await state(there)).ended, { reason: 'closed', remember: true })
 })
 
-test('only a session gets the organization', async (t) => {
+test('only a session gets the organization and the public URL', async (t) => {
   const organization = { name: 'Comercial Ejemplo, S. A.', taxId: '3-101-123456' }
-  const own = await startTestApp(t, { listen: { organization } })
+  const own = await startTestApp(t, { listen: { organization, publicUrl: 'https://example.com/cambista/' } })
   const { url } = own.app
   const browser = await signIn(url, own.key)
+  assert.equal((await state(browser)).public_url, 'https://example.com/cambista/')
   assert.deepEqual((await state(browser)).organization, {
     name: organization.name,
     tax_id: organization.taxId,
   })
   const answers = [await ask(`${url}/session`), await browser.ask('/session', { method: 'DELETE' })]
-  for (const { body } of answers) assert.ok(!body.includes('Comercial'), body)
+  for (const { body } of answers) assert.ok(!/Comercial|public_url/.test(body), body)
 })

@@ -15,7 +15,12 @@ test('a browser gets a page without a script, which links to the screens', async
     const { status, headers, body } = await get(path)
     assert.deepEqual([status, headers['content-type']], [404, 'text/html; charset=utf-8'], path)
     assert.match(body, /<html lang="es">[\s\S]*<h1>Esta página no existe<\/h1>/)
-    for (const href of ['/#rates', '/#documents', '/#status']) assert.ok(body.includes(`href="${href}"`))
+    const hrefs = [...body.matchAll(/href="([^"]+)"/g)].map(([, href = '']) => href)
+    const screens = hrefs.map((href) => new URL(href, `http://host/below${path}`).href)
+    assert.deepEqual(
+      screens,
+      ['#rates', '#documents', '#status'].map((screen) => `http://host/below/${screen}`),
+    )
     assert.doesNotMatch(body, /<script|style=|\son\w+=/)
     assert.ok(!body.includes(path.slice(1)) || path === '/rates/', 'the path may contain a key')
     assert.equal(headers['cache-control'], 'no-store')

@@ -24,7 +24,7 @@ test(`the shell has at most ${SHELL_BYTES} bytes, and ${FIRST_SCREEN_BYTES} with
   const files = [...readFiles(folder)]
   const html = gunzipSync(readFileSync(join(folder, 'page.html'))).toString()
   const isOfShell = (name: string) =>
-    name === 'page.html' || (/\.(js|css)$/.test(name) && html.includes(`="/page/${name}"`))
+    name === 'page.html' || (/\.(js|css)$/.test(name) && html.includes(`="page/${name}"`))
   const shell = files.filter(([name]) => isOfShell(name) && !name.startsWith('views-'))
   const chart = files.filter(([name]) => name.startsWith('chart-'))
   assert.equal(shell.length, 4, 'HTML, styles, and two scripts')
@@ -42,7 +42,7 @@ test(`each other script has at most ${VIEW_BYTES} bytes`, async (t) => {
     ([name]) =>
       /\.(js|css)$/.test(name) &&
       !/^(chart|docs|reference)-/.test(name) &&
-      !html.includes(`src="/page/${name}"`),
+      !html.includes(`src="page/${name}"`),
   )
   assert.ok(others.length >= 6)
   for (const [name, { length }] of others) assert.ok(length <= VIEW_BYTES, `${name} has ${length} bytes`)

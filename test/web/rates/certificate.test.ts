@@ -20,11 +20,11 @@ const app = await openPageApp({
 })
 
 /** Opens the rates in Spanish. A session of a person has a letterhead. */
-async function open(): Promise<Visit> {
-  const visit = await openVisit(browser, app, {
+async function open(target = app): Promise<Visit> {
+  const visit = await openVisit(browser, target, {
     ...{ language: 'es', path: '/#rates?amount=1500&source=EUR&on=2026-11-15' },
   })
-  await enterSecret(visit, app.key)
+  await enterSecret(visit, target.key)
   return visit
 }
 
@@ -72,6 +72,15 @@ test('the converter issues a certificate whose digest, code and QR code are thos
   const end = await runCommand(['statement', 'verify', link, '--data-dir', app.dataDir])
   assert.equal(end.code, 0, end.out + end.err)
   assert.equal(await visit.page.title(), `Constancia ${code} · cambista`)
+})
+
+test('the QR code and the foot of a certificate have --public-url, and its link the own address', async () => {
+  const publicUrl = 'https://rates.example.com/cambista/'
+  const visit = await open(await openPageApp({ listen: { publicUrl } }))
+  const link = await issue(visit, '.dollar')
+  assert.ok(link.startsWith(`${visit.url}/#`))
+  assert.equal(await readQrCode(visit.page), link.replace(`${visit.url}/`, publicUrl))
+  assert.match(await paperText(visit.page), /rates\.example\.com\/cambista(?!\/)/)
 })
 
 test('the certificate of the dollar has both sides, and prints on one letter page', async (t) => {

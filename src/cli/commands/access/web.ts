@@ -17,7 +17,7 @@ import { notFound } from '../rows.ts'
 
 export const web = command({
   name: 'web',
-  options: ['key', 'token', 'person', 'url', ...STORAGE, 'json'],
+  options: ['key', 'token', 'person', 'url', 'public-url', ...STORAGE, 'json'],
   anyOf: ['key', 'token'],
   overrides: { url: option('URL', httpUrl) },
   changesData: true,
@@ -31,7 +31,7 @@ export const web = command({
       const key = keyName === undefined ? undefined : await findSignInKey(db, keyName)
       const token = tokenName === undefined ? undefined : await findActiveTokenByName(db, tokenName)
       if (tokenName !== undefined && !token) throw notFound('token', tokenName)
-      const page = new URL(url ?? runningServerUrl(storage()))
+      const page = new URL(url ?? options['public-url'] ?? runningServerUrl(storage()))
       const link = { keyId: key?.id, tokenId: token?.id, person }
       const { code, endsAt } = await makeLoginLink(db, link, clock)
       page.hash = `login=${code}`

@@ -58,7 +58,8 @@ export const serve = command({
     reload = createReload({
       ...{ log, level: options['log-level'], settings, env: terminal.env, flags, providerSettings },
       providers: terminal.providers,
-      setHostNames: (names) => listening.hostNames.splice(0, Infinity, ...serverNames(names)),
+      setHostNames: (names) =>
+        listening.hostNames.splice(0, Infinity, ...serverNames({ ...options, ...names })),
       renewHookKey() {
         if (!config.hookKey) return false
         const key = readHookKeyFile(options)

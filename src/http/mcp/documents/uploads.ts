@@ -102,7 +102,7 @@ function linkOut(
   caller: Caller,
 ): Record<string, unknown> {
   return {
-    url: `${requireRequest(caller).origin}${LINKS_PATH}/${code}`,
+    url: `${requireRequest(caller).page}${LINKS_PATH.slice(1)}/${code}`,
     method: 'PUT',
     headers: { 'content-type': mimetype },
     max_bytes: maxBytes,

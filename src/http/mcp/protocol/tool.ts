@@ -20,8 +20,8 @@ export type Need = 'key' | 'documents:GET' | 'documents:POST' | 'documents:CLAIM
 export type Caller = {
   hasKey: boolean
   token: AuthorizedToken | undefined
-  /** Id of the request in the log, and its scheme and host; undefined: not over HTTP. */
-  request?: { id: string; origin: string }
+  /** Id of the request in the log, and the address of the page (`pageUrl`); undefined: not over HTTP. */
+  request?: { id: string; page: string }
   /** Calls `onDisconnect` when the client disconnects; disposing ends the watch. */
   watch(onDisconnect: () => void): Disposable
   /** Validates the token again before a late answer. @throws AppError if it is revoked or expired */
@@ -102,7 +102,7 @@ export function requireToken({ token }: Caller): AuthorizedToken {
 }
 
 /** Request of a client, for a tool that only a server has. */
-export function requireRequest({ request }: Caller): { id: string; origin: string } {
+export function requireRequest({ request }: Caller): { id: string; page: string } {
   if (!request) throw new TypeError('the tool requires a request over HTTP')
   return request
 }

@@ -35,7 +35,7 @@ export function PdfButton({ id }: { id: number }) {
     const body = { document_id: id }
     const { value, failure } = await apiRequest<{ url: string }>('/session/ticket', { method: 'POST', body })
     setState(failure ?? 'idle')
-    if (value) window.open(value.url, '_blank', 'noopener,noreferrer')
+    if (value) window.open(`.${value.url}`, '_blank', 'noopener,noreferrer')
   }
   return (
     <>

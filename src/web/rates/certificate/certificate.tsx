@@ -5,6 +5,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { serverTime } from '../../api/clock.ts'
 import type { Failure } from '../../api/request.ts'
 import type { Series, StatementResponse } from '../../api/responses.ts'
+import { session } from '../../api/session.ts'
 import { Button } from '../../components/button.tsx'
 import { icons } from '../../components/icons.tsx'
 import { FailureDetails, FailureNotice, Notice } from '../../components/notice.tsx'
@@ -32,6 +33,8 @@ export function Certificate({ series }: { series: readonly Series[] }) {
   const { certificate: query } = view.value
   const link = parseCertificateLink(query)
   const { answer, failure, isIssued, at } = useStatement(link, query)
+  const current = session.value
+  const publicUrl = 'public_url' in current ? current.public_url : undefined
   const code = answer && answer.matches !== false ? certificateCode(answer.sha256) : ''
   useTitle(code === '' ? words.title : `${words.kind} ${code}`)
   return (
@@ -59,7 +62,7 @@ export function Certificate({ series }: { series: readonly Series[] }) {
               series={series}
               link={link}
               answer={answer}
-              address={viewAddress(query)}
+              address={viewAddress(query, publicUrl)}
               at={at}
               isIssued={isIssued}
             />
@@ -112,8 +115,8 @@ function useTitle(title: string): void {
   )
 }
 
-function viewAddress(query: string): string {
-  return `${location.origin}${location.pathname}#rates/certificate?${query}`
+function viewAddress(query: string, page = location.origin + location.pathname): string {
+  return `${page}#rates/certificate?${query}`
 }
 
 /** Lines whose SHA-256 is the digest: to compare them with a paper, or to compute the digest by hand. */

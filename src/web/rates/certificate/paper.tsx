@@ -64,7 +64,7 @@ export function Paper(props: PaperProps) {
         <p>
           {words.closing}
           <br />
-          {location.host}
+          {address.replace(/^https?:\/\/|\/?#.*$/g, '')}
         </p>
         <p class="nowrap">{words.onePage}</p>
       </footer>

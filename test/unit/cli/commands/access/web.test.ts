@@ -45,6 +45,28 @@ test('`web --url` replaces the address in the link', async (t) => {
   assert.match(link.url, /^https:\/\/rates\.example\.com\/#login=/)
 })
 
+test('`web` takes --public-url or its variable, below a path too, and --url before it', async (t) => {
+  const app = await startTestApp(t)
+  await runJson(app.dataDir, 'key', 'create', 'erp')
+  const link = async (words: string[], env: Record<string, string> = {}) => {
+    const { out, err } = await runCommand(['web', '--key', 'erp', '--data-dir', app.dataDir, ...words], env)
+    return out.replace(/#login=[\w-]{32}\n$/, '') || err
+  }
+  const flag = ['--public-url', 'https://example.com/cambista']
+  assert.equal(await link(flag), 'https://example.com/cambista/')
+  const env = { CAMBISTA_PUBLIC_URL: 'https://example.com:8443/a/b/' }
+  assert.equal(await link([], env), 'https://example.com:8443/a/b/')
+  assert.equal(await link(['--url', 'http://other.example/'], env), 'http://other.example/')
+  for (const url of [
+    'example.com',
+    'ftp://example.com',
+    'https://ana@example.com',
+    'https://example.com/?a',
+  ]) {
+    assert.match(await link(['--public-url', url]), /--public-url must be /, url)
+  }
+})
+
 test('serve.url is readable by its owner alone and removed when the server stops', async (t) => {
   const app = await startTestApp(t)
   const file = join(app.dataDir, 'serve.url')

@@ -146,6 +146,13 @@ for (const { title, file, env, words, second, host } of [
   })
 }
 
+test('the name of --public-url is a name of the server, after a reload too', async (t) => {
+  const server = await startServer(t, { file: 'CAMBISTA_PUBLIC_URL=https://rates.example/cambista/\n' })
+  assert.equal(await server.status('rates.example'), 200)
+  await server.reload('CAMBISTA_HOST_NAME=two.example\n')
+  for (const name of ['rates.example', 'two.example']) assert.equal(await server.status(name), 200)
+})
+
 test('SIGHUP reads good settings beside bad ones, and logs each bad one', async (t) => {
   const server = await startServer(t, { file: 'CAMBISTA_LOG_LEVEL=warn\n' })
   const lines = await server.reload(
