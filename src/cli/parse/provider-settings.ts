@@ -6,6 +6,7 @@ import type { Provider, ProviderSettings, TokenSetting } from '../../providers/p
 import { VERSION } from '../../runtime/assets.ts'
 import { AppError, errorCode, errorReason } from '../../runtime/errors.ts'
 import { openModeFault } from '../../runtime/open-mode.ts'
+import { secretText } from '../../runtime/secret-text.ts'
 import type { ProviderOption } from '../options/names.ts'
 import { settingOption, tokenVariables } from '../options/provider-options.ts'
 import type { Environment } from './args.ts'
@@ -155,7 +156,7 @@ function unreadableAdvice(file: string, error: unknown): string | undefined {
 
 function readTokenFile(file: string): TokenFile {
   try {
-    const lines = readFileSync(file, 'utf8')
+    const lines = secretText(readFileSync(file))
       .trim()
       .split(/\s*\n\s*/)
     const token = lines.filter((line) => !line.startsWith('#')).join('\n')

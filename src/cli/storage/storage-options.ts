@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { AppError, errorReason } from '../../runtime/errors.ts'
+import { secretText } from '../../runtime/secret-text.ts'
 import { parseHookKey } from '../../store/hooks/key.ts'
 import type { BlobStoreConfig, StorageConfig } from '../../store/storage-config.ts'
 import type { STORAGE_WITH_BLOBS } from '../options/storage.ts'
@@ -89,7 +90,7 @@ function databaseAddress({ database, 'database-file': file }: StorageOptions): s
       '--database and --database-file (or their variables) are both given: leave one out',
     )
   }
-  const text = readNamedFile(file, 'the address of the database').toString().trim()
+  const text = secretText(readNamedFile(file, 'the address of the database')).trim()
   if (text !== '') return text
   throw new AppError('failed', `there is no address of a database in ${file} (--database-file)`)
 }

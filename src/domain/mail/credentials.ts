@@ -7,6 +7,7 @@ import { createFetch } from 'ofetch'
 import * as v from 'valibot'
 import { errorReason, networkReason } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
+import { secretText } from '../../runtime/secret-text.ts'
 import type { MailboxRow } from '../../store/mail/mailboxes.ts'
 import { RoundFailure } from './round-failure.ts'
 
@@ -61,7 +62,9 @@ export function createCredentialReader(
     const newer = unwritten.get(file)
     const refresh_token = newer?.version === version ? newer.token : settings.refresh_token
     const { token, lifeMs, refreshToken } = await fetchToken(file, { ...settings, refresh_token }, signal)
-    const textNow = await readFile(file, 'utf8').catch(() => text) // a write of the token has the error
+    const textNow = await readFile(file)
+      .then(secretText)
+      .catch(() => text) // a write of the token has the error
     if (refreshToken !== undefined && findRefreshToken(textNow) === findRefreshToken(text))
       await storeRefreshToken(file, refreshToken)
     if (textNow !== text) return token // an operator has changed the file: its next token is of the new settings
@@ -106,14 +109,14 @@ export async function refreshTokenFault(file: string): Promise<string | undefine
 
 /** Reads the first line of a file, which is the secret. */
 async function readSecret(file: string): Promise<string> {
-  const [secret = ''] = (await readSecretFile(file)).split(/\r?\n/, 1)
+  const [secret = ''] = (await readSecretFile(file)).split('\n', 1)
   if (secret === '') throw new RoundFailure(`the file of the secret is empty: ${file}`, 'secret')
   return secret
 }
 
 async function readSecretFile(file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8')
+    return secretText(await readFile(file))
   } catch (error) {
     throw new RoundFailure(`the file of the secret cannot be read: ${errorReason(error)}`, 'secret', {
       cause: error,
@@ -131,7 +134,7 @@ type OauthSettings = Partial<Record<(typeof ALL_KEYS)[number], string>>
 /** Parses the lines `key=value` of a file. @throws RoundFailure that names the file and the key, and no value */
 function parseSettings(file: string, text: string): OauthSettings {
   const settings: OauthSettings = {}
-  for (const line of text.split(/\r?\n/)) {
+  for (const line of text.split('\n')) {
     if (line.trim() === '' || line.startsWith('#')) continue
     const [, key = '', value = ''] = /^\s*([a-z_]+)\s*=\s*(.*?)\s*$/.exec(line) ?? []
     if (!ALL_KEYS.includes(key)) throw settingsFault(file, `must have lines of ${ALL_KEYS.join(', ')}`)

@@ -6,6 +6,7 @@ import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError, errorCode } from '../../runtime/errors.ts'
 import { flush } from '../../runtime/file-hash.ts'
+import { secretText } from '../../runtime/secret-text.ts'
 import type { StorageConfig } from '../storage-config.ts'
 
 const FILE = 'hook.key'
@@ -35,7 +36,7 @@ export async function requireHookKey({ dataDir, database, hookKey }: StorageConf
 /** Parses the key of an operator's file: raw bytes, base64 or hex. Undefined: it is not a key. */
 export function parseHookKey(bytes: Buffer): Buffer | undefined {
   if (bytes.length === BYTES) return bytes
-  const text = bytes.toString('latin1').trim()
+  const text = secretText(bytes).trim()
   if (HEX.test(text)) return Buffer.from(text, 'hex')
   return BASE64.test(text) ? Buffer.from(text, 'base64') : undefined
 }

@@ -4,6 +4,7 @@ import { wideNetworksFault } from '../../../http/listener/networks.ts'
 import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
 import type { Provider } from '../../../providers/provider.ts'
 import { AppError } from '../../../runtime/errors.ts'
+import { secretText } from '../../../runtime/secret-text.ts'
 import {
   type ApiKeyRow,
   findActiveApiKeyByName,
@@ -139,7 +140,7 @@ function bankToken(
 }
 
 function readSecret(file: string): string {
-  const text = readNamedFile(file).toString().trim()
+  const text = secretText(readNamedFile(file)).trim()
   if (!/^[\x21-\x7e]{6,200}$/.test(text)) {
     throw new AppError('failed', `${file} must hold one token of 6 to 200 characters without spaces`)
   }

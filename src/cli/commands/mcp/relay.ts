@@ -4,6 +4,7 @@
 import { CODES, errorMessage } from '../../../http/mcp/protocol/messages.ts'
 import { requestHeaders } from '../../../http/mcp/protocol/protocol-version.ts'
 import { AppError, errorReason } from '../../../runtime/errors.ts'
+import { secretText } from '../../../runtime/secret-text.ts'
 import { isJsonObject } from '../../../values/json-object.ts'
 import type { Environment } from '../../parse/args.ts'
 import { readNamedFile } from '../../storage/storage-options.ts'
@@ -40,7 +41,7 @@ export function createRelay(url: string, secrets: Record<string, string>): LineH
 /** Returns the headers for the key, the token, or both in a file, one a line. @throws AppError `failed` */
 export function readSecretsFile(file: string): Record<string, string> {
   const headers: Record<string, string> = {}
-  for (const [at, text] of readNamedFile(file).toString().split('\n').entries()) {
+  for (const [at, text] of secretText(readNamedFile(file)).split('\n').entries()) {
     const line = text.trim()
     if (line === '') continue
     const isToken = line.startsWith('cbt_')

@@ -44,7 +44,7 @@ test('each provider adds its options; those of the first provider have their his
 
 test('settingsOfProviders returns the settings and the token of one provider', (t) => {
   const file = join(temporaryDirectory(t), 'token')
-  writeFileSync(file, 'of the file\n')
+  writeFileSync(file, '\ufeffof the file\r\n')
   const env = { CAMBISTA_BCCR_TOKEN: 'of the bank' }
   const settings = providerSettingsReader(optionValues({ 'pruebas-token-file': file }), env, BOTH)
   const { userAgent, ...bankSettings } = settings(bccr)

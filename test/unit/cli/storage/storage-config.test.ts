@@ -138,7 +138,14 @@ test('--database-file that is empty or missing is a failure with its path', (t) 
 test('--hook-key-file reads the key as bytes, base64 or hex', (t) => {
   const key = randomBytes(32)
   const words = (bytes: Buffer | string) => [...DATABASE, '--hook-key-file', writeTemporaryFile(t, bytes)]
-  for (const bytes of [key, `${key.toString('base64')}\n`, key.toString('hex'), key.toString('base64url')]) {
+  for (const bytes of [
+    key,
+    `${key.toString('base64')}\n`,
+    `\ufeff${key.toString('base64')}\r\n`,
+    `\ufeff${key.toString('hex')}\r\n`,
+    key.toString('hex'),
+    key.toString('base64url'),
+  ]) {
     assert.deepEqual(parseStorage(words(bytes), {}, STORAGE_WITH_HOOK_KEY).config.hookKey, key)
   }
   for (const bytes of ['', key.subarray(1), key.toString('hex').slice(2), 'k'.repeat(43).concat('!')]) {

@@ -55,6 +55,12 @@ test('a password is the first line of its file, as it is now', async (t) => {
   const file = writeSecret(t, 'uno \r\nnota\n')
   const mailbox = { user_name: 'ana', password_file: file, oauth_file: null }
   assert.deepEqual(await reader.read(mailbox, NEVER), { user: 'ana', pass: 'uno ' })
+  for (const text of ['\ufeffuno \r\nnota\r\n', '\ufeffuno ']) {
+    writeFileSync(file, text)
+    assert.deepEqual(await reader.read(mailbox, NEVER), { user: 'ana', pass: 'uno ' })
+  }
+  writeFileSync(file, '\ufeff\r\n')
+  await assert.rejects(reader.read(mailbox, NEVER), /the file of the secret is empty/)
   writeFileSync(file, 'dos')
   assert.deepEqual(await reader.read(mailbox, NEVER), { user: 'ana', pass: 'dos' })
   writeFileSync(file, '\n')
@@ -98,6 +104,26 @@ test('a new refresh token replaces the former one in the file, and nothing else'
     requests.map((form) => form.get('refresh_token')),
     ['old', 'new$1'],
   )
+})
+
+test('settings of OAuth and their secrets may have a UTF-8 mark and CR LF', async (t) => {
+  const { url, requests } = await startTokenServer(t, [{ body: { access_token: 'a', refresh_token: 'new' } }])
+  const { read } = create()
+  const secret = writeSecret(t, '\ufeffhush\r\n')
+  const windows = (token: string) => {
+    const text = lines(url, `grant=refresh_token\nrefresh_token=${token}`)
+    return `\ufeff${text.replace('client_secret=hush', `client_secret_file=${secret}`)}`.replaceAll(
+      '\n',
+      '\r\n',
+    )
+  }
+  const file = writeSecret(t, windows('old'))
+  await read(file)
+  assert.deepEqual([requests[0]?.get('client_secret'), requests[0]?.get('refresh_token')], ['hush', 'old'])
+  assert.equal(readFileSync(file, 'utf8'), windows('new'))
+  const token = writeSecret(t, '\ufeffabc\r\n')
+  const renewed = await read(writeSecret(t, `\ufeffaccess_token_file=${token}\r\n`))
+  assert.deepEqual(renewed, { user: 'ana', accessToken: 'abc' })
 })
 
 test('a refresh token that cannot be written works until the file is another', async (t) => {

@@ -47,7 +47,7 @@ test('`key create --in-url --allow-origin` creates a key for the pages of websit
 
 test('`key create --secret-from` registers a token of the bank once and does not print it', async (t) => {
   const { file, key } = open(t)
-  writeFileSync(file, 'A1B2C3D4E5\n')
+  writeFileSync(file, '\ufeffA1B2C3D4E5\r\n')
   const created = await key('create', 'pos', '--secret-from', file, '--network', '192.168.1.0/24')
   assert.equal(created.code, 0, created.err)
   assert.ok(!(created.out + created.err).includes('A1B2C3D4E5'))
