@@ -717,6 +717,8 @@ CREATE TABLE mailboxes (
   waiting         INTEGER,                         -- mails in the folder after the last round
   taken           INTEGER NOT NULL DEFAULT 0,      -- mails
   refused         INTEGER NOT NULL DEFAULT 0,      -- mails
+  left_out        INTEGER NOT NULL DEFAULT 0,      -- parts of the mails that were taken
+  ignore_names    TEXT,                            -- patterns with commas, of files to leave out
   CONSTRAINT mailboxes_secret CHECK ((password_file IS NULL) <> (oauth_file IS NULL))
 ) STRICT;
 CREATE UNIQUE INDEX mailboxes_by_name ON mailboxes (name) WHERE deleted_at IS NULL;
@@ -739,7 +741,7 @@ CREATE TABLE mail_messages (
 CREATE INDEX mail_messages_by_uid ON mail_messages (mailbox_id, uidvalidity, uid);
 CREATE INDEX mail_messages_by_age ON mail_messages (last_seen_at);
 
--- Refused mails of a mailbox, the last 20. Their senders and subjects are not recorded.
+-- Refused mails of a mailbox, the last 20, which nodes of 1.0.0 read and write.
 CREATE TABLE mail_refusals (
   mailbox_id  INTEGER NOT NULL REFERENCES mailboxes (id),
   uidvalidity INTEGER NOT NULL,
@@ -750,6 +752,21 @@ CREATE TABLE mail_refusals (
   PRIMARY KEY (mailbox_id, uidvalidity, uid)
 ) STRICT, WITHOUT ROWID;
 
+-- The last 20 mails of a mailbox that were refused, or of which parts were left out. The texts are of strangers, without
+-- control characters, at most 200 characters, and null without a text.
+CREATE TABLE mail_left (
+  mailbox_id  INTEGER NOT NULL REFERENCES mailboxes (id),
+  uidvalidity INTEGER NOT NULL,
+  uid         INTEGER NOT NULL,
+  size        INTEGER NOT NULL,                    -- bytes
+  at          TEXT    NOT NULL,
+  from_text   TEXT,
+  subject     TEXT,
+  reason      TEXT,                                -- reason of a refusal; NULL: the mail became documents
+  parts       TEXT    NOT NULL,                    -- JSON: [{name, reason}], the first 100
+  PRIMARY KEY (mailbox_id, uidvalidity, uid)
+) STRICT, WITHOUT ROWID;
+
 -- The mail that brought a document. Its texts are of strangers, without control characters, at most 200 characters.
 CREATE TABLE document_mail (
   document_id INTEGER NOT NULL PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
@@ -757,7 +774,8 @@ CREATE TABLE document_mail (
   from_text   TEXT,
   subject     TEXT,
   received_at TEXT    NOT NULL,                    -- instant in which the server got it
-  message_id  TEXT
+  message_id  TEXT,
+  note        TEXT                                 -- reason to leave a container whole
 ) STRICT;
 
 INSERT INTO meta (id, data_revision, epoch) VALUES (1, 1, lower(hex(randomblob(8))));

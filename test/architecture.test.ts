@@ -95,7 +95,8 @@ const DOORS: Record<string, (path: string) => boolean> = {
   'better-sqlite3': (path) => path.startsWith('src/store/'),
   pg: (path) => path.startsWith('src/store/postgres/'),
   'prom-client': (path) => path === 'src/http/status/metrics.ts',
-  asn1js: (path) => path === 'src/cli/commands/certificates/certificate.ts',
+  asn1js: (path) =>
+    path === 'src/cli/commands/certificates/certificate.ts' || path === 'src/formats/mail/containers.ts',
   croner: (path) => path === 'src/runtime/schedule.ts',
   'decimal.js': (path) => path === 'src/values/decimal.ts',
   'lru-cache': (path) => path === 'src/runtime/lru.ts',

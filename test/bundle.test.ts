@@ -80,7 +80,7 @@ test('the program of the thread that reads mails runs without other files', asyn
   t.after(() => worker.terminate())
   const raw = readFileSync(new URL('fixtures/mails/zip.eml', import.meta.url))
   assert.deepEqual(await once(worker, 'message'), ['ready'])
-  worker.postMessage(new Uint8Array(raw).buffer)
+  worker.postMessage({ raw: new Uint8Array(raw).buffer, ignore: [] })
   const [mail]: { parts: { name: string }[] }[] = await once(worker, 'message')
   assert.deepEqual(
     mail?.parts.map(({ name }) => name),

@@ -93,6 +93,7 @@ export const ROUTES = {
   'GET /api/v1/companies': ['documents:GET', 'List companies'],
   'GET /api/v1/companies/{id}/agents': ['documents:GET', 'Agents of a company'],
   'GET /api/v1/companies/{id}/owners': ['documents:GET', 'Owners of a company'],
+  'GET /api/v1/mailboxes/left': ['documents:GET', 'Refused and incomplete mails'],
 
   'PUT /u/{link}': ['open', 'Upload to a link'],
 

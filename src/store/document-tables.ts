@@ -136,6 +136,8 @@ export type DocumentTables = {
     waiting: number | null
     taken: Generated<number>
     refused: Generated<number>
+    left_out: Generated<number>
+    ignore_names: string | null
   }
   mail_messages: {
     key: string
@@ -156,6 +158,17 @@ export type DocumentTables = {
     reason: string
     at: string
   }
+  mail_left: {
+    mailbox_id: number
+    uidvalidity: number
+    uid: number
+    size: number
+    at: string
+    from_text: string | null
+    subject: string | null
+    reason: string | null
+    parts: string
+  }
   document_mail: {
     document_id: number
     mailbox_id: number
@@ -163,5 +176,6 @@ export type DocumentTables = {
     subject: string | null
     received_at: string
     message_id: string | null
+    note: string | null
   }
 }

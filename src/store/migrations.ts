@@ -298,6 +298,27 @@ ALTER TABLE hooks ADD COLUMN headers TEXT;
 ALTER TABLE hooks ADD COLUMN secret_headers BLOB;
 `
 
+// Parts of mails that are no documents. A list of mails replaces that of the refused ones, which nodes of 1.0.0 have.
+const LEFT_PARTS = `
+ALTER TABLE mailboxes ADD COLUMN left_out INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE mailboxes ADD COLUMN ignore_names TEXT;
+CREATE TABLE mail_left (
+  mailbox_id  INTEGER NOT NULL REFERENCES mailboxes (id),
+  uidvalidity INTEGER NOT NULL,
+  uid         INTEGER NOT NULL,
+  size        INTEGER NOT NULL,
+  at          TEXT    NOT NULL,
+  from_text   TEXT,
+  subject     TEXT,
+  reason      TEXT,
+  parts       TEXT    NOT NULL,
+  PRIMARY KEY (mailbox_id, uidvalidity, uid)
+) STRICT, WITHOUT ROWID;
+INSERT INTO mail_left (mailbox_id, uidvalidity, uid, size, at, reason, parts)
+  SELECT mailbox_id, uidvalidity, uid, size, at, reason, '[]' FROM mail_refusals WHERE true ON CONFLICT DO NOTHING;
+ALTER TABLE document_mail ADD COLUMN note TEXT;
+`
+
 export const SHARED_MIGRATIONS: readonly Migration[] = [
   ...EARLIER_MIGRATIONS,
   { sql: INDICATORS },
@@ -307,8 +328,8 @@ export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: MAILBOXES },
   {
     sql: {
-      sqlite: DOUBTS + REPAIRS.sqlite + CAUSES.sqlite + TOKEN_NAMES + HOOK_HEADERS,
-      postgres: DOUBTS + REPAIRS.postgres + CAUSES.postgres + TOKEN_NAMES + HOOK_HEADERS,
+      sqlite: DOUBTS + REPAIRS.sqlite + CAUSES.sqlite + TOKEN_NAMES + HOOK_HEADERS + LEFT_PARTS,
+      postgres: DOUBTS + REPAIRS.postgres + CAUSES.postgres + TOKEN_NAMES + HOOK_HEADERS + LEFT_PARTS,
     },
   },
 ]

@@ -58,7 +58,7 @@ const UNWATCHED =
   'meta providers series rates rate_sums sync_runs withheld_rates empty_days second_opinions rate_revisions coverage coverage_changes catalogue_changes record_gaps ' +
   'record_end indicators indicator_values indicator_coverage indicator_changes indicator_runs indicator_revisions ' +
   'key_use key_networks login_links page_sessions page_tickets upload_links attachments document_results invoices document_counts contents removed_objects lost_contents losses ' +
-  'orphaned_contents events idempotency hook_deliveries hook_days mailboxes mail_messages mail_refusals document_mail'
+  'orphaned_contents events idempotency hook_deliveries hook_days mailboxes mail_messages mail_refusals mail_left document_mail'
 
 type Manner = (db: WriteDb, table: string, id: number) => Promise<unknown>
 

@@ -4,7 +4,14 @@
 import { personFault } from '../../domain/access/login-links.ts'
 import { ALLOWED } from '../../domain/access/secrets.ts'
 import { HOOK_EVENTS } from '../../domain/hooks/queued-events.ts'
-import { mailNameError, mailSizeError, parseSenders, sendersError } from '../../domain/mail/settings.ts'
+import {
+  mailNameError,
+  mailSizeError,
+  parsePatterns,
+  parseSenders,
+  patternsError,
+  sendersError,
+} from '../../domain/mail/settings.ts'
 import { originsFault, parseOrigins } from '../../http/endpoint/cors.ts'
 import { networksFault, networksOrAny, networksOrAnyFault } from '../../http/listener/networks.ts'
 import { parseOpenNetworks } from '../../http/listener/open-networks.ts'
@@ -87,6 +94,7 @@ const CALL = {
   done: option('NAME', mailName, 'Procesados'),
   rejected: option('NAME', mailName, 'Rechazados'),
   'allow-from': option('LIST', { validate: sendersError, parse: parseSenders }),
+  ignore: option('LIST', { validate: patternsError, parse: parsePatterns }),
   'by-tag': flag,
   largest: option('SIZE', mailSize, '40MiB'),
   out: option('FILE', nonEmpty),

@@ -2,7 +2,7 @@
 // copied before. Errors are sentences for the operator, without words of strangers.
 
 import { setTimeout as wait } from 'node:timers/promises'
-import { type FetchMessageObject, ImapFlow } from 'imapflow'
+import { type FetchMessageObject, type FetchQueryObject, ImapFlow } from 'imapflow'
 import { errorReason, isUntrusted, ProxyError, unreachableText } from '../../runtime/errors.ts'
 import { proxyError } from '../../runtime/outgoing-proxies.ts'
 import type { MailboxRow } from '../../store/mail/mailboxes.ts'
@@ -15,12 +15,14 @@ export type MailHead = { uid: number; size: number; arrival: Date | undefined }
 
 export type MailFolder = {
   uidvalidity: number
-  /** Returns the numbers of all mails, rising. */
-  listUids(): Promise<number[]>
+  /** Returns the numbers of all mails, rising. `undeleted`: of those that nobody has marked as deleted. */
+  listUids(which?: 'undeleted'): Promise<number[]>
   /** Reads the heads of mails that still exist. */
   readHeads(uids: readonly number[]): Promise<MailHead[]>
   /** Reads a mail; undefined: it does not exist any more. */
   download(uid: number): Promise<Uint8Array<ArrayBuffer> | undefined>
+  /** Reads sender and subject of a mail as a mail without content. */
+  downloadHead(uid: number): Promise<Uint8Array<ArrayBuffer> | undefined>
   /** Moves a mail. Returns false if the server refuses that, and the mail is where it was. */
   move(uid: number, target: 'done' | 'rejected'): Promise<boolean>
   close(): Promise<void>
@@ -68,10 +70,21 @@ export async function openMailFolder(
     }
     refuseSameFolder(path, Object.values(targets))
     const { uidValidity } = await within(client.mailboxOpen(server.folder))
+    const fetchBytes = async (uid: number, query: FetchQueryObject) => {
+      const message = await within(
+        client.fetchOne(String(uid), query, { uid: true }).catch((error: unknown) => {
+          if (client.usable && hasAnswer(error)) return false as const // a single mail that cannot be read
+          throw error
+        }),
+      )
+      const bytes = message ? (message.source ?? message.headers) : undefined
+      return bytes as Uint8Array<ArrayBuffer> | undefined
+    }
     return {
       uidvalidity: Number(uidValidity),
-      async listUids() {
-        const uids = await within(client.search({ all: true }, { uid: true }))
+      async listUids(which) {
+        const query = which === 'undeleted' ? { deleted: false } : { all: true }
+        const uids = await within(client.search(query, { uid: true }))
         if (!uids) throw new RoundFailure('the server does not list the mails of the folder', 'answer')
         return uids.toSorted((one, other) => one - other)
       },
@@ -81,16 +94,8 @@ export async function openMailFolder(
         const messages = await within(client.fetchAll(uids.join(), query, { uid: true }))
         return messages.filter(({ uid }) => uids.includes(uid)).map(toHead)
       },
-      async download(uid) {
-        const message = await within(
-          client.fetchOne(String(uid), { source: true }, { uid: true }).catch((error: unknown) => {
-            if (client.usable && hasAnswer(error)) return false as const // a single mail that cannot be read
-            throw error
-          }),
-        )
-        const source = message ? message.source : undefined
-        return source && (source as Uint8Array<ArrayBuffer>)
-      },
+      download: (uid) => fetchBytes(uid, { source: true }),
+      downloadHead: (uid) => fetchBytes(uid, { headers: ['from', 'subject'] }),
       async move(uid, target) {
         const range = String(uid)
         const copy = JSON.stringify([server.host, server.user_name, path, String(uidValidity), uid])

@@ -10,6 +10,8 @@ export type MailView = {
   subject: string | null
   received_at: string
   message_id: string | null
+  /** Reason to leave a container whole. */
+  note?: string
 }
 
 /** Adds the mail that brought each document. A page without documents of a mailbox is not queried. */
@@ -23,8 +25,8 @@ export async function addMail<T extends Pick<DocumentRow, 'id' | 'created_by'>>(
   return documents.map((document) => {
     const row = mails.get(document.id)
     if (!row) return document
-    const { mailbox_id, from_text: from, subject, received_at, message_id } = row
-    const mail = { mailbox_id, from, subject, received_at, message_id }
+    const { mailbox_id, from_text: from, subject, received_at, message_id, note } = row
+    const mail = { mailbox_id, from, subject, received_at, message_id, ...(note !== null && { note }) }
     return { ...document, mail }
   })
 }

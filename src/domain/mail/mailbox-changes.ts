@@ -3,6 +3,7 @@
 
 import { AppError } from '../../runtime/errors.ts'
 import { atomically } from '../../store/engine.ts'
+import { deleteLeftMails, insertLeftMail, type LeftMailRow } from '../../store/mail/left-mails.ts'
 import {
   addMailCounts,
   deleteMailbox,
@@ -16,7 +17,6 @@ import {
   updateMailbox,
 } from '../../store/mail/mailboxes.ts'
 import { clearMailPositions, deleteMailMessage, type MailMessage } from '../../store/mail/messages.ts'
-import { deleteRefusals, insertRefusal, type MailRefusal } from '../../store/mail/refusals.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import { currentDay, type IsoDate } from '../../values/dates.ts'
 import { requireCompany, requireParty } from '../directory/directory.ts'
@@ -29,7 +29,7 @@ const FOLDER_FIELDS = ['host', 'port', 'user_name', 'folder'] as const
 const ROUND_FIELDS = [
   ...FOLDER_FIELDS,
   ...(['security', 'password_file', 'oauth_file', 'done', 'rejected'] as const),
-  ...(['company_id', 'agent_id', 'owner_id', 'allow_from', 'by_tag', 'largest'] as const),
+  ...(['company_id', 'agent_id', 'owner_id', 'allow_from', 'ignore_names', 'by_tag', 'largest'] as const),
 ] as const
 const MINUTE_MS = 60_000
 const ROUND_MS = MINUTE_MS // between two rounds without a failure
@@ -79,7 +79,7 @@ export function changeMailbox(
     const isElsewhere = FOLDER_FIELDS.some((field) => next[field] !== mailbox[field])
     if (isElsewhere) {
       await clearMailPositions(trx, id)
-      await deleteRefusals(trx, id)
+      await deleteLeftMails(trx, id)
     }
     return next
   })
@@ -206,9 +206,9 @@ export async function recordRoundFailure(
 }
 
 /** Records a refused mail and counts it, in the caller's transaction. Returns false for one that is recorded already. */
-export async function recordRefusedMail(trx: WriteDb, refusal: MailRefusal): Promise<boolean> {
-  if (!(await insertRefusal(trx, refusal))) return false
-  await addMailCounts(trx, refusal.mailbox_id, { refused: 1 })
+export async function recordRefusedMail(trx: WriteDb, mail: LeftMailRow): Promise<boolean> {
+  if (!(await insertLeftMail(trx, mail))) return false
+  await addMailCounts(trx, mail.mailbox_id, { refused: 1 })
   return true
 }
 

@@ -3,7 +3,7 @@
 
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import type { MailContents, RefusedMail } from '../../formats/mail/mail.ts'
+import type { MailContents, MailOptions, RefusedMail } from '../../formats/mail/mail.ts'
 import { packedAsset } from '../../runtime/assets.ts'
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import { createSemaphore } from '../../runtime/semaphore.ts'
@@ -13,7 +13,11 @@ export type MailReader = {
    * Reads one mail at a time. The ArrayBuffer of `raw` is transferred: the caller's array is empty afterwards.
    * @throws AppError `failed` if the thread does not start; the reason of `signal`, if that aborts it
    */
-  read(raw: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<MailContents | RefusedMail>
+  read(
+    raw: Uint8Array<ArrayBuffer>,
+    options: MailOptions,
+    signal: AbortSignal,
+  ): Promise<MailContents | RefusedMail>
   /** Ends the thread; a mail that is being read is rejected. */
   close(): Promise<void>
 }
@@ -22,6 +26,10 @@ export type MailReaderLimits = { deadlineMs: number; idleMs: number }
 
 const LIMITS: MailReaderLimits = { deadlineMs: 30_000, idleMs: 10_000 }
 const MEMORY_MB = 192
+const OVER_LIMITS: RefusedMail = {
+  ...{ refused: 'unreadable', isOverLimits: true },
+  ...{ fromText: '', subject: '', left: [] },
+}
 const PACKED = 'code/mail-reader.js' // asset of the executable (build.mjs)
 
 export function openMailReader(limits: Partial<MailReaderLimits> = {}): MailReader {
@@ -55,7 +63,7 @@ export function openMailReader(limits: Partial<MailReaderLimits> = {}): MailRead
   }
 
   return {
-    async read(raw, callerSignal) {
+    async read(raw, options, callerSignal) {
       const signal = AbortSignal.any([callerSignal, closing.signal])
       using _turn = await turns.acquire()
       signal.throwIfAborted()
@@ -63,7 +71,7 @@ export function openMailReader(limits: Partial<MailReaderLimits> = {}): MailRead
       const current = worker ?? (await start(signal))
       current.ref()
       const { buffer } = raw.byteLength === raw.buffer.byteLength ? raw : new Uint8Array(raw)
-      current.postMessage(buffer, [buffer])
+      current.postMessage({ raw: buffer, ...options }, [buffer])
       try {
         const [mail] = await once(current, 'message', { signal: deadline(signal) })
         current.unref() // an idle thread does not prevent the end of the process
@@ -72,7 +80,7 @@ export function openMailReader(limits: Partial<MailReaderLimits> = {}): MailRead
       } catch {
         await end()
         signal.throwIfAborted()
-        return { refused: 'unreadable' } // over its time or its memory
+        return OVER_LIMITS // the mail exceeds its time or memory
       }
     },
     async close() {

@@ -1,10 +1,12 @@
 // A round of a mailbox: takes the mails of its folder, each once, and moves them. A mail is moved only after its documents
 // are on disk. A mail that is known already is moved without a download.
 
+import type { MailContents, RefusedMail } from '../../formats/mail/mail.ts'
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
 import { selectAgentsById } from '../../store/directory/agents.ts'
 import { atomically, type Lock } from '../../store/engine.ts'
+import { selectLeftMails } from '../../store/mail/left-mails.ts'
 import type { MailboxRow } from '../../store/mail/mailboxes.ts'
 import {
   addMoveFailure,
@@ -15,6 +17,7 @@ import {
 import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import { createCredentialReader } from './credentials.ts'
 import { type MailConnection, type MailFolder, type MailHead, openMailFolder } from './imap.ts'
+import { leftMailTexts } from './left-mail-view.ts'
 import { recordRefusedMail, requireSameMailbox } from './mailbox-changes.ts'
 import { type MailReader, openMailReader } from './reader.ts'
 import { isLoginRefused, RoundFailure, type RoundFailureCode } from './round-failure.ts'
@@ -95,7 +98,7 @@ export function createRoundRunner(deps: RunnerDeps): RoundRunner {
 /** Takes mails, and returns how many are left in the folder. */
 async function takeAndCount(round: Round): Promise<number> {
   await takeMails(round)
-  const uids = await round.folder.listUids()
+  const uids = await round.folder.listUids('undeleted')
   if (round.isStuck)
     throw new RoundFailure('mails of documents cannot be moved out of the folder', 'not_moved')
   if (uids.some((uid) => round.withheld.has(uid)))
@@ -113,8 +116,10 @@ async function takeMails(round: Round): Promise<void> {
     signal.throwIfAborted()
     await moveKnown(round, { uid, keys })
   }
-  const others = uids.filter((uid) => !messages.has(uid))
-  const isRefused = (uid: number) => round.refusals.has(refusalKey(round, uid))
+  const undeleted = new Set(await folder.listUids('undeleted'))
+  const copied = uids.length > undeleted.size ? await selectRefusedUids(round) : new Set()
+  const others = uids.filter((uid) => !messages.has(uid) && (undeleted.has(uid) || copied.has(uid)))
+  const isRefused = (uid: number) => !undeleted.has(uid) || round.refusals.has(refusalKey(round, uid))
   for (const uid of others.filter(isRefused).slice(0, MOST_MOVES)) {
     signal.throwIfAborted()
     await moveRefused(round, uid)
@@ -127,20 +132,28 @@ async function takeMails(round: Round): Promise<void> {
   }
 }
 
+/** Selects refused mails of the folder. After a kill in a move by copy such a mail is marked as deleted. */
+async function selectRefusedUids({ reads, mailbox, folder }: Round): Promise<Set<number>> {
+  const rows = await selectLeftMails(reads, [mailbox.id])
+  const refused = rows.filter(
+    ({ reason, uidvalidity }) => reason !== null && uidvalidity === folder.uidvalidity,
+  )
+  return new Set(refused.map(({ uid }) => uid))
+}
+
 async function takeMail(round: Round, head: MailHead): Promise<void> {
-  const { mailbox, folder, reader, signal, clock } = round
-  const { uid } = head
-  if (head.size > mailbox.largest) return refuse(round, head, 'too large')
-  const raw = await folder.download(uid)
-  if (!raw) return void round.withheld.add(uid) // or somebody else moved it
-  const contents = await reader.read(raw, signal)
-  if ('refused' in contents) return refuse(round, head, contents.refused)
-  if (!isAllowedSender(mailbox, contents.from)) return refuse(round, head, 'sender')
+  const { mailbox, folder, clock } = round
+  const { uid, size } = head
+  if (size > mailbox.largest) return refuse(round, head, 'too large')
+  const contents = await downloadMail(round, uid)
+  if (!contents) return void round.withheld.add(uid) // or somebody else moved it
+  if ('refused' in contents) return refuse(round, head, contents.refused, contents)
+  if (!isAllowedSender(mailbox, contents.from)) return refuse(round, head, 'sender', contents)
   const tagAgents = await selectTagAgents(round, contents.recipients)
   const upload = await round
     .store(
       {
-        ...{ mailbox, tagAgents, contents, uid, uidvalidity: folder.uidvalidity },
+        ...{ mailbox, tagAgents, contents, uid, size, uidvalidity: folder.uidvalidity },
         receivedAt: (head.arrival ?? clock()).toISOString(),
       },
       round.lock,
@@ -149,13 +162,28 @@ async function takeMail(round: Round, head: MailHead): Promise<void> {
       throw storageFailure(error)
     })
   const { keys, isNew, isKnown, count, firstId } = upload
-  if (isNew) round.log.info('mail kept', { mailbox: mailbox.id, uid, documents: count, first: firstId })
+  const { left, inline, bodies } = contents
+  const counts = { documents: count, left: left.length, inline, bodies }
+  if (isNew) round.log.info('mail kept', { mailbox: mailbox.id, uid, ...counts, first: firstId })
   else {
     round.log.info('mail known', { mailbox: mailbox.id, uid })
     round.knownMails.set(mailbox.id, (round.knownMails.get(mailbox.id) ?? 0) + 1)
   }
   if (isKnown) await moveKnown(round, { keys, uid })
   else await moveTaken(round, { keys, uid })
+}
+
+/** Reads a mail; undefined: the server does not return it. Containers that take too much time or memory stay whole. */
+async function downloadMail(
+  round: Round,
+  uid: number,
+  isWhole = false,
+): Promise<MailContents | RefusedMail | undefined> {
+  const raw = await round.folder.download(uid)
+  if (!raw) return undefined
+  const ignore = round.mailbox.ignore_names
+  const mail = await round.reader.read(raw, { ignore, isWhole }, round.signal)
+  return 'refused' in mail && mail.isOverLimits && !isWhole ? downloadMail(round, uid, true) : mail
 }
 
 /** Runs a transaction of a round, unless an operator has changed the mailbox since the round began. */
@@ -184,14 +212,22 @@ async function moveTaken(round: Round, { keys, uid }: FolderMail): Promise<void>
   if (failures >= MOST_MOVE_FAILURES) round.isStuck = true
 }
 
-async function refuse(round: Round, head: MailHead, reason: string): Promise<void> {
-  const { clock, log, mailbox, folder, refusals } = round
+async function refuse(
+  round: Round,
+  head: MailHead,
+  reason: string,
+  mail: Pick<RefusedMail, 'fromText' | 'subject' | 'left'> = { fromText: '', subject: '', left: [] },
+): Promise<void> {
+  const { clock, log, mailbox, folder, refusals, reader, signal } = round
   const { uid, size } = head
-  const refusal = {
+  // Sender and subject of a mail that is too large, or cannot be read, are downloaded alone.
+  const raw = mail.fromText || mail.subject ? undefined : await folder.downloadHead(uid)
+  const { fromText, subject } = raw ? await reader.read(raw, { ignore: [] }, signal) : mail
+  const row = {
     ...{ mailbox_id: mailbox.id, uidvalidity: folder.uidvalidity, uid, size, reason },
-    at: clock().toISOString(),
+    ...{ at: clock().toISOString(), ...leftMailTexts({ fromText, subject, left: mail.left }) },
   }
-  const isNew = await writeInRound(round, (trx) => recordRefusedMail(trx, refusal))
+  const isNew = await writeInRound(round, (trx) => recordRefusedMail(trx, row))
   if (isNew) log.warn('mail refused', { mailbox: mailbox.id, uid, size, reason })
   if (refusals.size >= MOST_REFUSALS) refusals.clear()
   refusals.add(refusalKey(round, uid))
@@ -204,8 +240,8 @@ async function moveRefused(round: Round, uid: number): Promise<void> {
 
 /** Identifies a mail among the refused ones, with the settings that it was refused by. */
 function refusalKey({ mailbox, folder }: Pick<Round, 'mailbox' | 'folder'>, uid: number): string {
-  const { id, host, user_name, allow_from, largest } = mailbox
-  const settings = [id, host, user_name, mailbox.folder, allow_from, largest]
+  const { id, host, user_name, allow_from, ignore_names, largest } = mailbox
+  const settings = [id, host, user_name, mailbox.folder, allow_from, ignore_names, largest]
   return JSON.stringify([settings, folder.uidvalidity, uid])
 }
 

@@ -8,6 +8,8 @@ const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d{1,3}){3}|::1)$/i
 const HOST = /^([a-z\d]([a-z\d-]*[a-z\d])?(\.[a-z\d]([a-z\d-]*[a-z\d])?)*|[\da-f:]*:[\da-f:.]+)$/i
 const DOMAIN = /^[a-z\d]([a-z\d-]*[a-z\d])?(\.[a-z\d]([a-z\d-]*[a-z\d])?)+$/
 const ADDRESS = /^[^\s@,<>"]+@([^@]+)$/
+const MOST_PATTERNS = 20
+const MAX_PATTERN = 100
 const SMALLEST = 1024 // bytes
 const LARGEST = 100 * 2 ** 20
 
@@ -39,6 +41,20 @@ export function sendersError(text: string): string | undefined {
     : 'must be domains and addresses with commas between, such as example.com,ana@x.cr, or none'
 }
 
+/** Splits a list of patterns with commas; `none`: no pattern. */
+export function parsePatterns(text: string): string[] {
+  return text === 'none' ? [] : text.split(',').map((one) => one.trim())
+}
+
+/** Error of a list of patterns; undefined: it is valid. */
+export function patternsError(text: string): string | undefined {
+  const patterns = parsePatterns(text)
+  const isPattern = (one: string) => one !== '' && one.length <= MAX_PATTERN && !/\p{Cc}/u.test(one)
+  return patterns.length <= MOST_PATTERNS && patterns.every(isPattern)
+    ? undefined
+    : `must be at most ${MOST_PATTERNS} names of at most ${MAX_PATTERN} characters with commas between, with * and ?, such as logo*.png,firma.jpg, or none`
+}
+
 /** Error of the size of the largest mail; undefined: it is valid. */
 export function mailSizeError(text: string): string | undefined {
   const bytes = sizeFault(text) === undefined ? parseSize(text) : 0
@@ -64,12 +80,12 @@ export function settingsError(
 
 /** Returns whether two mailboxes read the same folder of the same account. */
 export function readsSameFolder(
-  one: Pick<MailboxSettings, 'host' | 'user_name' | 'folder'>,
-  other: Pick<MailboxSettings, 'host' | 'user_name' | 'folder'>,
+  one: Pick<MailboxSettings, 'host' | 'port' | 'user_name' | 'folder'>,
+  other: Pick<MailboxSettings, 'host' | 'port' | 'user_name' | 'folder'>,
 ): boolean {
-  const isSameHost = one.host.toLowerCase() === other.host.toLowerCase()
+  const isSameServer = one.host.toLowerCase() === other.host.toLowerCase() && one.port === other.port
   return (
-    isSameHost && one.user_name === other.user_name && folderName(one.folder) === folderName(other.folder)
+    isSameServer && one.user_name === other.user_name && folderName(one.folder) === folderName(other.folder)
   )
 }
 

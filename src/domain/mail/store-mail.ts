@@ -14,6 +14,7 @@ import type { NewInvoice } from '../../store/documents/invoices.ts'
 import { READER_VERSION } from '../../store/documents/invoices.ts'
 import type { Lock } from '../../store/engine.ts'
 import { insertDocumentMail } from '../../store/mail/document-mail.ts'
+import { insertLeftMail } from '../../store/mail/left-mails.ts'
 import { addMailCounts, type MailboxRow } from '../../store/mail/mailboxes.ts'
 import { insertMailMessage, selectMailsByKey } from '../../store/mail/messages.ts'
 import type { WriteDb } from '../../store/tables.ts'
@@ -24,6 +25,7 @@ import { checkFreeSpace, checkQuotas, selectQuotas, withinQuotas } from '../docu
 import { HAS_ANSWER, storeBatches } from '../documents/uploads/store.ts'
 import { createUploadedFiles, type InvoiceTally } from '../documents/uploads/uploaded-files.ts'
 import { NO_FACTS, recognizeBlob } from '../invoices/recognition.ts'
+import { leftMailTexts } from './left-mail-view.ts'
 import { mailKey } from './mail-key.ts'
 import { requireSameMailbox } from './mailbox-changes.ts'
 
@@ -47,6 +49,8 @@ export type ReadMail = {
   tagAgents: readonly number[]
   uidvalidity: number
   uid: number
+  /** Bytes. */
+  size: number
   receivedAt: string
   contents: MailContents
 }
@@ -126,13 +130,7 @@ async function storeParts(
       if (mailbox.by_tag) await insertMailMessage(trx, { key: mainKey, ...position, taken_uid: 0, at })
       for (const key of newRecipients.flatMap((one) => one.keys))
         if (!(await insertMailMessage(trx, { key, ...position, at }))) throw HAS_ANSWER
-      await addMailCounts(trx, mailbox.id, { taken: 1 })
-    }
-    const insertOrigins = async (trx: WriteDb, runs: readonly IdRange[]) => {
-      await insertDocumentMail(trx, [...rangeIds(runs)], {
-        ...{ mailbox_id: mailbox.id, from_text: parsed.fromText || null, subject: parsed.subject || null },
-        ...{ received_at: mail.receivedAt, message_id: parsed.messageId },
-      })
+      await countMail(trx, mail, at)
     }
     const runs = await storeBatches(
       { db, blobs },
@@ -142,7 +140,7 @@ async function storeParts(
           ...{ at, tokenId: null },
           async insertOrigin(trx, runs) {
             if (index === 0) await insertRows(trx)
-            await insertOrigins(trx, runs)
+            await insertOrigins(trx, mail, runs)
           },
         },
         identity: undefined,
@@ -160,6 +158,33 @@ async function storeParts(
   } finally {
     await batch.discard() // has no effect on committed blobs
   }
+}
+
+/** Counts a mail, and lists it if parts were left out. */
+async function countMail(
+  trx: WriteDb,
+  { mailbox, contents, uidvalidity, uid, size }: ReadMail,
+  at: string,
+): Promise<void> {
+  const { length } = contents.left
+  await addMailCounts(trx, mailbox.id, { taken: 1, left_out: length })
+  const row = { mailbox_id: mailbox.id, uidvalidity, uid, size, at, reason: null }
+  if (length > 0) await insertLeftMail(trx, { ...row, ...leftMailTexts(contents) })
+}
+
+/** Inserts the mail of documents, which are in the order of its parts. */
+async function insertOrigins(
+  trx: WriteDb,
+  { mailbox, contents, receivedAt }: ReadMail,
+  runs: readonly IdRange[],
+): Promise<void> {
+  const { from_text, subject } = leftMailTexts(contents)
+  const rows = [...rangeIds(runs)].map((document_id, index) => ({
+    ...{ document_id, mailbox_id: mailbox.id, from_text, subject },
+    ...{ received_at: receivedAt, message_id: contents.messageId },
+    note: contents.parts[index]?.note ?? null,
+  }))
+  await insertDocumentMail(trx, rows)
 }
 
 /** Returns whom a mail is for, in the order of its tags. */

@@ -16,6 +16,8 @@ export type MimePart = {
   /** `multipart` is the subtype, or false. */
   contentType: StructuredHeader & { multipart: string | false }
   contentDisposition: StructuredHeader
+  /** Its first word, in lower case; empty: none. */
+  contentTransferEncoding: { encoding: string }
   contentId?: string | undefined
   /** Decoded; null: none. */
   content: ArrayBuffer | null
@@ -36,7 +38,6 @@ type MimeNode = MimePart & {
   state: 'header' | 'body' | 'finished'
   /** Created at the end of the headers. */
   contentDecoder: ContentDecoder | null
-  contentTransferEncoding: { encoding: string }
 }
 
 export type UnparsedMail = 'unreadable' | 'too many parts'
@@ -48,7 +49,7 @@ const MOST_HEADER_LINES = 20_000 // parts together
 const LARGEST_HEADERS = 256 * 1024 // parts together
 
 /**
- * Parses the whole of an ArrayBuffer.
+ * Parses the whole of an ArrayBuffer, without empty lines at its start.
  * `unreadable`: more than 256 levels, 20,000 lines of headers or 256 KiB of them.
  */
 export async function parseMail(raw: ArrayBuffer): Promise<MimePart | UnparsedMail> {
@@ -64,6 +65,7 @@ export async function parseMail(raw: ArrayBuffer): Promise<MimePart | UnparsedMa
   let headerLines = 0
   Object.assign(parser, {
     processLine(line: Uint8Array, isLast: boolean) {
+      if (!node && line.length === 0 && !isLast) return Promise.resolve()
       const isHeader = fields.currentNode.state === 'header'
       if (isHeader && fields.currentNode !== node) {
         partCount++

@@ -1,65 +1,133 @@
-// Files of a ZIP archive in a mail. An archive that is over a limit, or without an invoice, is a document itself.
+// Files of a ZIP archive in a mail. An archive that is over a limit, or without an invoice, stays whole.
 
 import { crc32 } from 'node:zlib'
 import { type Entry, fromBufferPromise, getFileNameLowLevel, type ZipFile } from 'yauzl'
 import { createInvoiceReader } from '../invoices/invoice.ts'
 import { baseName, sniffType } from './names.ts'
+import { addFile, type IsIgnored, type MailParts, type WholeReason } from './parts.ts'
 
-/** `name` is without its folder; undefined: it has none. */
-export type ZippedFile = { name: string | undefined; bytes: Uint8Array<ArrayBuffer> }
+type ZippedFile = { entry: Entry; path: string }
 
-const MOST_ENTRIES = 100
-const LARGEST_RATIO = 100
+/** Ratio of inflated bytes to those in the container. */
+export const LARGEST_RATIO = 100
+
+const MOST_FILES = 100
+const MOST_ENTRIES = 1000 // with folders, and files that are ignored
 const LARGEST_EXTRA = 4096 // fields of an entry: an object each
-const ZIP_TYPES = new Set(['application/zip', 'application/x-zip-compressed', 'application/x-zip'])
+const MOST_JUNK = 4096 // bytes before or after the archive
+const LOCAL_HEADER = Buffer.from('PK\u0003\u0004')
+const END_RECORD = Buffer.from('PK\u0005\u0006')
+const LOCATOR_64 = Buffer.from('PK\u0006\u0007')
+const LOCATOR_64_SIZE = 20
+const END_SIZE = 22
+const LOCAL_HEADER_SIZE = 30
 
-/** Workbooks and other documents are archives too, and stay whole. */
-export function isZip(name: string | undefined, type: string, bytes: Uint8Array): boolean {
-  if (sniffType(bytes) !== 'application/zip') return false
-  return name === undefined || /\.zip$/i.test(name) || ZIP_TYPES.has(type)
+/** Returns whether a file is an archive by its content, perhaps after other bytes. */
+export function isZip(bytes: Uint8Array): boolean {
+  if (sniffType(bytes) === 'application/zip') return true
+  const head = Buffer.from(
+    bytes.buffer,
+    bytes.byteOffset,
+    Math.min(bytes.length, MOST_JUNK + LOCAL_HEADER.length),
+  )
+  return head.includes(LOCAL_HEADER) && typeof cutArchive(bytes) === 'object'
 }
 
 /**
- * Returns the files of an archive with at least one invoice. Undefined: it is a document itself.
+ * Returns the files of an archive with at least one invoice, or the reason to leave it whole.
  * @param mostBytes limit of all files, inflated
  */
-export async function readZip(bytes: Uint8Array, mostBytes: number): Promise<ZippedFile[] | undefined> {
+export async function readZip(
+  bytes: Uint8Array,
+  mostBytes: number,
+  isIgnored: IsIgnored,
+): Promise<MailParts | WholeReason> {
   try {
-    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    const archive = cutArchive(bytes)
+    if (typeof archive === 'string') return archive
     // Names are decoded here, since the library would reject those that leave the folder.
-    const zip = await fromBufferPromise(buffer, { decodeStrings: false })
-    const entries = await listFiles(zip, mostBytes)
-    if (!entries) return undefined
-    const files: ZippedFile[] = []
-    for (const { entry, path } of entries) {
-      const content = await inflate(zip, entry)
-      const name = baseName(path)
-      if (isZip(name, '', content)) return undefined
-      if (content.length > 0) files.push({ name, bytes: content })
+    const zip = await fromBufferPromise(archive, { decodeStrings: false })
+    if (zip.entryCount > MOST_ENTRIES) return 'too_many_files'
+    const entries: ZippedFile[] = []
+    for await (const entry of zip.eachEntry()) {
+      const path = getFileNameLowLevel(
+        entry.generalPurposeBitFlag,
+        entry.fileNameRaw,
+        entry.extraFields,
+        false,
+      )
+      entries.push({ entry, path })
     }
-    return files.some((file) => isInvoice(file.bytes)) ? files : undefined
+    const contents: MailParts = { files: [], left: [], inline: 0, bodies: 0 }
+    const files = entries.filter(({ path }) => !/[/\\]$/.test(path))
+    const candidates = files.filter(({ path }) => !isIgnored(path))
+    const reason = hasHiddenEnd(archive, entries) ? 'two_ends' : wholeReason(files, candidates, mostBytes)
+    if (reason !== undefined) return reason
+    for (const { entry, path } of files) {
+      const name = baseName(path)
+      if (isIgnored(path)) contents.left.push({ name: name ?? null, reason: 'ignored' })
+      else addFile(contents, { name, bytes: await inflate(zip, entry) }, isIgnored)
+    }
+    return contents.files.some((file) => isInvoice(file.bytes)) ? contents : 'no_invoice'
   } catch {
-    return undefined // damaged
+    return 'damaged'
   }
 }
 
-/** Undefined: a limit is exceeded. Checks only what the archive declares; `inflate` stops at the declared size. */
-async function listFiles(
-  zip: ZipFile,
+/** Returns true for an invoice that cannot be read, too. */
+export function isInvoice(bytes: Uint8Array): boolean {
+  const reader = createInvoiceReader()
+  reader.push(bytes)
+  return reader.end() !== undefined
+}
+
+/** Cuts an archive out of up to 4 KiB before and after it. Its end record has its size. */
+function cutArchive(bytes: Uint8Array): Buffer | 'damaged' | 'two_ends' {
+  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  const last = whole.lastIndexOf(END_RECORD)
+  if (last === -1 || last + END_SIZE > whole.length) return 'damaged'
+  const end = last + END_SIZE + whole.readUInt16LE(last + 20)
+  const locator = whole.subarray(Math.max(0, last - LOCATOR_64_SIZE), last)
+  const start =
+    locator.indexOf(LOCATOR_64) === 0
+      ? 0
+      : last - whole.readUInt32LE(last + 12) - whole.readUInt32LE(last + 16)
+  if (start === 0 && end === whole.length) return whole
+  if (whole.indexOf(END_RECORD) !== last) return 'two_ends'
+  const isCut = start >= 0 && start <= MOST_JUNK && end <= whole.length && whole.length - end <= MOST_JUNK
+  return isCut ? whole.subarray(start, end) : 'damaged'
+}
+
+/** Returns whether another archive ends outside of the entries. */
+function hasHiddenEnd(archive: Buffer, entries: readonly ZippedFile[]): boolean {
+  const last = archive.lastIndexOf(END_RECORD)
+  const spans =
+    (at: number) =>
+    ({ entry }: ZippedFile) => {
+      const start = entry.relativeOffsetOfLocalHeader
+      const size = LOCAL_HEADER_SIZE + entry.fileNameLength + entry.extraFieldLength + entry.compressedSize
+      return at > start && at < start + size
+    }
+  for (let at = archive.indexOf(END_RECORD); at < last; at = archive.indexOf(END_RECORD, at + 1))
+    if (!entries.some(spans(at))) return true
+  return false
+}
+
+/** Checks only what the archive declares; `inflate` stops at the declared size. */
+function wholeReason(
+  files: readonly ZippedFile[],
+  candidates: readonly ZippedFile[],
   mostBytes: number,
-): Promise<{ entry: Entry; path: string }[] | undefined> {
-  if (zip.entryCount > MOST_ENTRIES) return undefined
-  const files: { entry: Entry; path: string }[] = []
-  let total = 0
-  for await (const entry of zip.eachEntry()) {
-    const path = getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, false)
-    if (entry.isEncrypted() || entry.extraFieldLength > LARGEST_EXTRA) return undefined
-    total += entry.uncompressedSize
-    if (total > mostBytes || entry.uncompressedSize > entry.compressedSize * LARGEST_RATIO) return undefined
-    // A Mac adds its own attributes of each file.
-    if (!/[/\\]$/.test(path) && !path.startsWith('__MACOSX/')) files.push({ entry, path })
-  }
-  return files
+): WholeReason | undefined {
+  const isProgram = ({ path }: ZippedFile, at: number) =>
+    path === '[Content_Types].xml' || path.startsWith('META-INF/') || (at === 0 && path === 'mimetype')
+  if (files.some(isProgram)) return 'workbook_or_program'
+  if (files.some(({ entry }) => entry.isEncrypted())) return 'encrypted'
+  if (files.some(({ entry }) => entry.extraFieldLength > LARGEST_EXTRA)) return 'damaged'
+  if (candidates.length > MOST_FILES) return 'too_many_files'
+  if (candidates.reduce((sum, { entry }) => sum + entry.uncompressedSize, 0) > mostBytes) return 'too_large'
+  const isBomb = ({ entry }: ZippedFile) => entry.uncompressedSize > entry.compressedSize * LARGEST_RATIO
+  return candidates.some(isBomb) ? 'too_compressed' : undefined
 }
 
 async function inflate(zip: ZipFile, entry: Entry): Promise<Uint8Array<ArrayBuffer>> {
@@ -71,11 +139,4 @@ async function inflate(zip: ZipFile, entry: Entry): Promise<Uint8Array<ArrayBuff
   }
   if (crc32(content) !== entry.crc32) throw new Error('damaged')
   return content
-}
-
-/** Returns true for an invoice that cannot be read, too. */
-function isInvoice(bytes: Uint8Array): boolean {
-  const reader = createInvoiceReader()
-  reader.push(bytes)
-  return reader.end() !== undefined
 }

@@ -13,6 +13,7 @@ import { deletionEndpoint } from './deletion.ts'
 import { directoryEndpoints } from './directory.ts'
 import { documentsEndpoints } from './documents.ts'
 import { DOCUMENTS_ERRORS } from './documents-errors.ts'
+import { leftMailsEndpoint } from './left-mails-endpoint.ts'
 import { summaryEndpoints } from './summary-endpoint.ts'
 import { documentTables } from './table.ts'
 import { uploadEndpoints } from './uploads/endpoints.ts'
@@ -44,6 +45,7 @@ export function documentsApi(deps: DocumentsDeps): { api: Api; uploads: UploadRe
       '/api/v1/documents.ndjson',
       '/api/v1/agent',
       '/api/v1/companies',
+      '/api/v1/mailboxes',
     ],
     errors: DOCUMENTS_ERRORS,
     tag: 'Documents',
@@ -65,6 +67,7 @@ export function documentsApi(deps: DocumentsDeps): { api: Api; uploads: UploadRe
       deletionEndpoint(db, blobs, clock, log),
       ...agentsEndpoints(reads),
       ...directoryEndpoints(reads),
+      leftMailsEndpoint(reads),
     ],
   }
   return { api, uploads }

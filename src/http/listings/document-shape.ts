@@ -120,6 +120,7 @@ export const MailOut = v.pipe(
     subject: withDescription(Text, 'Text of a stranger'),
     received_at: Instant,
     message_id: Text,
+    note: v.exactOptional(withDescription(v.string(), 'Why a mail or an archive within it was not opened')),
   }),
   v.title('Mail'),
   v.description('The mail that brought the document; absent: it was uploaded'),

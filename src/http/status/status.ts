@@ -84,6 +84,7 @@ const MailboxOut = titledObject('MailboxState', {
   waiting: withDescription(v.nullable(Integer), 'Mails in the folder after the last round'),
   taken: withDescription(Integer, 'Mails that became documents'),
   refused: withDescription(Integer, 'Mails that were refused'),
+  left: withDescription(Integer, 'Parts of the mails that became documents that were left out'),
 })
 
 const FailureOut = titledObject('SyncFailure', {
@@ -234,7 +235,7 @@ async function mailOut(db: ReadDb): Promise<v.InferOutput<typeof MailboxOut>[] |
     ...{ last_round: row.last_round_at, last_success: row.last_success_at },
     ...{ failing_since: row.failing_since, failure: row.failure },
     failure_code: FAILURE_CODES.find((code) => code === row.failure_code) ?? null,
-    ...{ waiting: row.waiting, taken: row.taken, refused: row.refused },
+    ...{ waiting: row.waiting, taken: row.taken, refused: row.refused, left: row.left_out },
   }))
 }
 

@@ -67,6 +67,7 @@ const KEYS: Record<MovedTable, readonly string[]> = {
   mailboxes: ['id'],
   mail_messages: ['key'],
   mail_refusals: ['mailbox_id', 'uidvalidity', 'uid'],
+  mail_left: ['mailbox_id', 'uidvalidity', 'uid'],
   document_mail: ['document_id'],
 }
 

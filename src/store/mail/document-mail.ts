@@ -3,16 +3,8 @@
 import { insertBatches } from '../rows.ts'
 import type { ReadDb, Row, WriteDb } from '../tables.ts'
 
-/** The mail of documents. */
-export type MailOrigin = Omit<Row<'document_mail'>, 'document_id'>
-
 /** Inserts the mail of some documents in their transaction. */
-export async function insertDocumentMail(
-  trx: WriteDb,
-  documentIds: readonly number[],
-  mail: MailOrigin,
-): Promise<void> {
-  const rows = documentIds.map((document_id) => ({ document_id, ...mail }))
+export async function insertDocumentMail(trx: WriteDb, rows: readonly Row<'document_mail'>[]): Promise<void> {
   await insertBatches(trx, 'document_mail', rows)
 }
 

@@ -5,12 +5,14 @@ import { engineSql } from '../engine.ts'
 import { invariantError } from '../invariant.ts'
 import { hasRow } from '../rows.ts'
 import type { PauseReason, ReadDb, Row, Tables, WriteDb } from '../tables.ts'
+import { deleteLeftMails } from './left-mails.ts'
 
 const LONGEST_PAUSE_MS = 31 * 60_000
 
-/** `allow_from`: addresses and domains; none: every sender. */
-export type MailboxRow = Omit<Row<'mailboxes'>, 'allow_from' | 'by_tag' | 'deleted_at'> & {
+/** `allow_from`: addresses and domains; none: every sender. `ignore_names`: patterns of files to leave out. */
+export type MailboxRow = Omit<Row<'mailboxes'>, 'allow_from' | 'ignore_names' | 'by_tag' | 'deleted_at'> & {
   allow_from: string[]
+  ignore_names: string[]
   by_tag: boolean
 }
 
@@ -19,7 +21,7 @@ export type MailboxSettings = Pick<
   MailboxRow,
   | ('name' | 'host' | 'port' | 'security' | 'user_name' | 'password_file' | 'oauth_file')
   | ('folder' | 'done' | 'rejected' | 'company_id' | 'agent_id' | 'owner_id')
-  | ('allow_from' | 'by_tag' | 'largest')
+  | ('allow_from' | 'ignore_names' | 'by_tag' | 'largest')
 >
 
 /** The state of rounds. */
@@ -108,15 +110,19 @@ export async function updateMailbox(
   return numUpdatedRows > 0n
 }
 
-/** Adds to the numbers of mails. */
+/** Adds to the numbers of mails, and of parts that were left out. */
 export async function addMailCounts(
   db: WriteDb,
   id: number,
-  { taken = 0, refused = 0 }: Partial<Pick<MailboxRow, 'taken' | 'refused'>>,
+  { taken = 0, refused = 0, left_out = 0 }: Partial<Pick<MailboxRow, 'taken' | 'refused' | 'left_out'>>,
 ): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('mailboxes')
-    .set((of) => ({ taken: of('taken', '+', taken), refused: of('refused', '+', refused) }))
+    .set((of) => ({
+      taken: of('taken', '+', taken),
+      refused: of('refused', '+', refused),
+      left_out: of('left_out', '+', left_out),
+    }))
     .where('id', '=', id)
     .executeTakeFirstOrThrow()
   if (numUpdatedRows !== 1n) throw invariantError('Sum', `a mail is missing in mailbox ${id}`)
@@ -127,18 +133,25 @@ export async function deleteMailbox(trx: WriteDb, id: number, at: string): Promi
   const query = trx.updateTable('mailboxes').set({ deleted_at: at }).where('id', '=', id)
   const { numUpdatedRows } = await query.where('deleted_at', 'is', null).executeTakeFirstOrThrow()
   await trx.deleteFrom('mail_messages').where('mailbox_id', '=', id).execute()
-  await trx.deleteFrom('mail_refusals').where('mailbox_id', '=', id).execute()
+  await deleteLeftMails(trx, id)
   return numUpdatedRows > 0n
 }
 
-function parseRow({ allow_from, by_tag, deleted_at: _, ...row }: Row<'mailboxes'>): MailboxRow {
-  return { ...row, allow_from: allow_from?.split(',') ?? [], by_tag: by_tag === 1 }
+function parseRow({ by_tag, deleted_at: _, ...row }: Row<'mailboxes'>): MailboxRow {
+  const [allow_from, ignore_names] = [row.allow_from, row.ignore_names].map((text) => text?.split(',') ?? [])
+  return { ...row, allow_from: allow_from ?? [], ignore_names: ignore_names ?? [], by_tag: by_tag === 1 }
 }
 
-function storedValues({ allow_from, by_tag, ...values }: Partial<MailboxRow>): Partial<Row<'mailboxes'>> {
+function storedValues({
+  allow_from,
+  ignore_names,
+  by_tag,
+  ...values
+}: Partial<MailboxRow>): Partial<Row<'mailboxes'>> {
   return {
     ...values,
-    ...(allow_from && { allow_from: allow_from.length > 0 ? allow_from.join(',') : null }),
+    ...(allow_from && { allow_from: allow_from.join(',') || null }),
+    ...(ignore_names && { ignore_names: ignore_names.join(',') || null }),
     ...(by_tag !== undefined && { by_tag: Number(by_tag) }),
   }
 }

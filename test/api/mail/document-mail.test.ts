@@ -22,6 +22,7 @@ const MAIL = {
   subject: 'Ignore las instrucciones',
   received_at: RECEIVED,
   message_id: '<1@example.com>',
+  note: 'no_invoice',
 }
 
 let app: TestApp
@@ -41,8 +42,8 @@ before(async (t) => {
   await db.updateTable('documents').set({ created_by: null }).where('id', 'in', [first, third]).execute()
   const mailbox_id = await insertTestMailbox(db, { company_id: 1, agent_id: 1, owner_id: 1 })
   const { from: from_text, subject, received_at, message_id } = MAIL
-  const mail = { mailbox_id, from_text, subject, received_at, message_id }
-  await atomically(db, (trx) => insertDocumentMail(trx, [first], mail))
+  const mail = { mailbox_id, from_text, subject, received_at, message_id, note: 'no_invoice' }
+  await atomically(db, (trx) => insertDocumentMail(trx, [{ document_id: first, ...mail }]))
   const allow = 'documents:CLAIM documents:GET documents:RETRY'
   const token = { name: 'test-change', hash: hashOfSecret(CHANGE), allow, created_at: AT }
   await db.insertInto('tokens').values(token).execute()

@@ -217,6 +217,7 @@ test('the status and the metrics have the mailboxes', async (t) => {
       waiting: 4,
       taken: 7,
       refused: 2,
+      left_out: 3,
     },
   }
   await insertTestMailbox(db, { ...party, ...failure })
@@ -236,9 +237,19 @@ test('the status and the metrics have the mailboxes', async (t) => {
       ...{ id: 1, name: 'facturas', company_id: 1, agent_id: 1, state: 'failing' },
       ...{ last_round: failure.last_round_at, last_success: failure.last_success_at },
       ...{ failing_since: failure.failing_since, failure: failure.failure, failure_code: 'login_refused' },
-      ...{ waiting: 4, taken: 7, refused: 2 },
+      ...{ waiting: 4, taken: 7, refused: 2, left: 3 },
     },
-    { id: 2, name: 'otro', company_id: 1, agent_id: 1, state: 'paused', ...none, taken: 0, refused: 0 },
+    {
+      id: 2,
+      name: 'otro',
+      company_id: 1,
+      agent_id: 1,
+      state: 'paused',
+      ...none,
+      taken: 0,
+      refused: 0,
+      left: 0,
+    },
   ])
   await checkDescribed(app)
   const { body } = await send(`${app.app.url}/metrics`)

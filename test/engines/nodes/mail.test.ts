@@ -74,7 +74,7 @@ test('two nodes that create the same mailbox at once make one', async (t) => {
     ...{ name: 'facturas', host: 'imap.example.com', port: 993, security: 'tls', user_name: 'f@example.com' },
     ...{ password_file: '/secrets/facturas', oauth_file: null, folder: 'INBOX', done: 'Procesados' },
     ...{ rejected: 'Rechazados', company_id: 1, agent_id: 1, owner_id: 1 },
-    ...{ allow_from: [], by_tag: false, largest: 41_943_040 },
+    ...{ allow_from: [], ignore_names: [], by_tag: false, largest: 41_943_040 },
   }
   const ends = await Promise.allSettled(
     Array.from({ length: 8 }, (_, number) =>

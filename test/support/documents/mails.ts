@@ -1,5 +1,7 @@
 // Mails as programs write them, and as nobody should.
 
+import { crc32 } from 'node:zlib'
+
 export type TestPart = {
   type?: string
   disposition?: string
@@ -51,4 +53,33 @@ function encodePart({ type, disposition, id, encoding = 'base64', content }: Tes
 function encodeHeaders(headers: Record<string, string | undefined>): string {
   const lines = Object.entries(headers).filter(([, value]) => value !== undefined)
   return lines.map(([name, value]) => `${name}: ${Buffer.from(value ?? '').toString('latin1')}${NL}`).join('')
+}
+
+/** Returns a ZIP archive whose files are not deflated. */
+export function storedZip(files: Record<string, Uint8Array>): Buffer {
+  const [heads, entries]: [Buffer[], Buffer[]] = [[], []]
+  let at = 0
+  for (const [path, bytes] of Object.entries(files)) {
+    const name = Buffer.from(path)
+    const facts = Buffer.alloc(26) // version, flags, method, time, checksum, sizes, lengths
+    facts.writeUInt16LE(20, 0)
+    facts.writeUInt16LE(0x0800, 2)
+    facts.writeUInt32LE(crc32(bytes), 10)
+    facts.writeUInt32LE(bytes.length, 14)
+    facts.writeUInt32LE(bytes.length, 18)
+    facts.writeUInt16LE(name.length, 22)
+    const place = Buffer.alloc(14)
+    place.writeUInt32LE(at, 10)
+    heads.push(Buffer.from('PK\u0003\u0004'), facts, name, Buffer.from(bytes))
+    entries.push(Buffer.from('PK\u0001\u0002\u0014\0'), facts, place, name)
+    at += 30 + name.length + bytes.length
+  }
+  const size = entries.reduce((sum, { length }) => sum + length, 0)
+  const end = Buffer.alloc(22)
+  end.write('PK\u0005\u0006')
+  end.writeUInt16LE(Object.keys(files).length, 8)
+  end.writeUInt16LE(Object.keys(files).length, 10)
+  end.writeUInt32LE(size, 12)
+  end.writeUInt32LE(at, 16)
+  return Buffer.concat([...heads, ...entries, end])
 }

@@ -7,7 +7,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, 
 import { copyFile, rename, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { freePort } from '../program.ts'
@@ -33,6 +33,8 @@ export type Dovecot = {
   ports: { plain: number; tls: number }
   /** Delivers a mail, and returns after the folder has it. */
   deliver(raw: Uint8Array, folder?: string): Promise<void>
+  /** Marks the mails of INBOX as deleted, as a client does, and returns their number. */
+  markDeleted(): Promise<number>
   /** Contents of the mails in a folder; none, if it does not exist. */
   list(folder?: string): Buffer[]
   count(folder?: string): number
@@ -95,6 +97,14 @@ export async function startDovecot(
       await writeFile(from, raw)
       chownSync(from, UID, GID)
       await rename(from, to)
+    },
+    async markDeleted() {
+      const paths = files()
+      for (const path of paths) {
+        const name = basename(path).replace(/:2,.*/, '')
+        await rename(path, join(inbox, 'cur', `${name}:2,T`))
+      }
+      return paths.length
     },
     files,
     list: (folder) => files(folder).flatMap((path) => readIfPresent(path) ?? []),

@@ -171,6 +171,12 @@ export async function fillDirectory(
         insert into document_mail (document_id, mailbox_id, from_text, subject, received_at)
           select id, 3, 'Ñandú <a@example.com>', 'Factura "1"', '${AT}' from documents order by id limit 2`)
     }
+    if (schema > 25) {
+      db.exec(`
+        update mailboxes set left_out = 2, ignore_names = 'logo*.png';
+        update document_mail set note = 'no_invoice';
+        insert into mail_left values (3, 1, 14, 900, '${AT}', 'Ñandú', 'Factura', null, '[{"name":"ñ","reason":"empty"}]')`)
+    }
     if (schema > 10) {
       db.exec(`
         insert into contents (sha256, object, size, created_at)

@@ -69,10 +69,10 @@ async function addMail({ dataDir }: PageApp, id: number): Promise<void> {
       from_text: 'Ferretería El Roble <facturas@ejemplo.invalid>',
       subject: '<b>Factura 43</b>',
       received_at: '2026-11-20T17:58:00.000Z',
-      message_id: null,
+      ...{ message_id: null, note: null },
     }
     await db.updateTable('documents').set({ created_by: null }).where('id', '=', id).execute() // no token
-    await atomically(db, (trx) => insertDocumentMail(trx, [id], mail))
+    await atomically(db, (trx) => insertDocumentMail(trx, [{ document_id: id, ...mail }]))
   } finally {
     await db.destroy()
   }

@@ -1,5 +1,5 @@
-// X.509 certificates for a server (RFC 5280, version 3). This file alone imports the ASN.1 library, since Node cannot
-// make certificates. A self-signed certificate is no authority, so its key cannot sign others.
+// X.509 certificates for a server (RFC 5280, version 3), by an ASN.1 library, since Node cannot make certificates. A
+// self-signed certificate is no authority, so its key cannot sign others.
 
 import {
   createHash,

@@ -1,5 +1,6 @@
 // Lists mailboxes, and pauses, resumes and deletes them.
 
+import { type LeftMail, toLeftMail } from '../../../domain/mail/left-mail-view.ts'
 import {
   forgetMail,
   pauseMailbox,
@@ -7,8 +8,8 @@ import {
   resumeMailbox,
 } from '../../../domain/mail/mailbox-changes.ts'
 import { AppError } from '../../../runtime/errors.ts'
+import { selectLeftMails } from '../../../store/mail/left-mails.ts'
 import { findMailbox, type MailboxRow, selectMailboxes } from '../../../store/mail/mailboxes.ts'
-import { selectRefusals } from '../../../store/mail/refusals.ts'
 import type { ReadDb } from '../../../store/tables.ts'
 import { quotaText, sizeText } from '../../../values/sizes.ts'
 import { command, formatTable, printResult } from '../../command.ts'
@@ -44,12 +45,24 @@ export const mailboxShow = command({
     const id = parseId(positionals[0])
     return withDatabase({ mustExist: true }, async (db) => {
       const mailbox = await needMailbox(db, id)
-      const refusals = (await selectRefusals(db, id)).map(({ mailbox_id: _, ...one }) => one)
-      printResult(terminal, options, { ...mailbox, refusals }, [
+      const rows = await selectLeftMails(db, [id])
+      const refusals = rows.flatMap(({ uidvalidity, uid, size, reason, at }) =>
+        reason === null ? [] : [{ uidvalidity, uid, size, reason, at }],
+      )
+      const mails = rows.map(toLeftMail)
+      printResult(terminal, options, { ...mailbox, refusals, left: mails }, [
         ...formatTable(mailboxFacts(mailbox)),
-        ...(refusals.length === 0 ? [] : ['', 'Refused mails, the last one first:']),
+        ...(rows.length === 0
+          ? []
+          : ['', 'Mails that were refused, or have parts that were left out, the last one first:']),
         ...formatTable(
-          refusals.map(({ at, uid, size, reason }) => [at, `uid ${uid}`, sizeText(size), reason]),
+          rows.map((row, at) => [
+            row.at,
+            `uid ${row.uid}`,
+            sizeText(row.size),
+            row.reason ?? 'kept',
+            leftText(mails[at]),
+          ]),
         ),
       ])
     })
@@ -112,6 +125,12 @@ function mailboxState(mailbox: MailboxRow): string {
   return mailbox.last_round_at === null ? 'no round yet' : 'works'
 }
 
+/** Sender, subject and parts of a mail, which are words of strangers. */
+function leftText(mail: LeftMail | undefined): string {
+  const parts = mail?.parts.map(({ name, reason }) => `${name ?? 'a part without a name'} (${reason})`)
+  return [mail?.from, mail?.subject, ...(parts ?? [])].filter((text) => text != null).join('; ')
+}
+
 function mailboxFacts(mailbox: MailboxRow): [string, string][] {
   const { name, host, port, security, user_name, password_file, oauth_file, allow_from } = mailbox
   return [
@@ -125,10 +144,12 @@ function mailboxFacts(mailbox: MailboxRow): [string, string][] {
     ['agent', `${mailbox.agent_id}${mailbox.by_tag ? ', or that of the tag' : ''}`],
     ['owner', String(mailbox.owner_id)],
     ['senders', allow_from.length === 0 ? 'all' : allow_from.join(', ')],
+    ['ignored files', mailbox.ignore_names.join(', ') || 'those of file managers'],
     ['largest mail', quotaText(mailbox.largest)],
     ['last round', mailbox.last_round_at ?? 'never'],
     ['last success', mailbox.last_success_at ?? 'never'],
     ['next round', mailbox.next_round_at ?? 'now'],
     ['mails', `${mailbox.taken} taken, ${mailbox.refused} refused, ${mailbox.waiting ?? 0} waiting`],
+    ['parts left out', String(mailbox.left_out)],
   ]
 }

@@ -27,7 +27,7 @@ const mailName = textFormat(mailNameError)
 
 const SETTINGS = [
   ...(['host', 'port', 'security', 'user', 'password-file', 'oauth-file', 'folder', 'done'] as const),
-  ...(['rejected', 'company', 'agent', 'owner', 'allow-from', 'by-tag', 'largest'] as const),
+  ...(['rejected', 'company', 'agent', 'owner', 'allow-from', 'ignore', 'by-tag', 'largest'] as const),
 ] as const
 
 export const mailboxCreate = command({
@@ -52,7 +52,8 @@ export const mailboxCreate = command({
       },
       ...{ ...files, folder, done, rejected },
       ...{ agent_id: options.agent, owner_id: options.owner },
-      ...{ allow_from: options['allow-from'] ?? [], by_tag: options['by-tag'], largest: options.largest },
+      ...{ allow_from: options['allow-from'] ?? [], ignore_names: options.ignore ?? [] },
+      ...{ by_tag: options['by-tag'], largest: options.largest },
     }
     return withDatabase({ mustExist: true }, async (db, { clock }) => {
       await checkSecretFile(files)
@@ -88,6 +89,7 @@ export const mailboxUpdate = command({
       ...{ security: options.security, user_name: options.user, ...files, folder: options.folder },
       ...{ done: options.done, rejected: options.rejected, company_id: options.company },
       ...{ agent_id: options.agent, owner_id: options.owner, allow_from: options['allow-from'] },
+      ignore_names: options.ignore,
       ...{ by_tag: byTag && byTag === 'yes', largest: options.largest },
     })
     if (Object.keys(change).length === 0) {

@@ -35,7 +35,12 @@ const SETTINGS: MailboxSettings = {
   ...{ name: 'facturas', host: 'imap.example.com', port: 993, security: 'tls', user_name: 'f@example.com' },
   ...{ password_file: '/secrets/facturas', oauth_file: null, folder: 'INBOX', done: 'Procesados' },
   ...{ rejected: 'Rechazados', company_id: COMPANY, agent_id: AGENT, owner_id: OWNER },
-  ...{ allow_from: ['example.com', 'ana@x.cr'], by_tag: true, largest: 41_943_040 },
+  ...{
+    allow_from: ['example.com', 'ana@x.cr'],
+    ignore_names: ['logo*.png', 'firma?.jpg'],
+    by_tag: true,
+    largest: 41_943_040,
+  },
 }
 
 async function openDirectory(t: TestContext): Promise<WriteDb> {
@@ -60,7 +65,7 @@ test('`createMailbox` stores the settings, and no state of a round', async (t) =
       failure_code: null,
       failures: 0,
     },
-    ...{ reported_at: null, next_round_at: null, waiting: null, taken: 0, refused: 0 },
+    ...{ reported_at: null, next_round_at: null, waiting: null, taken: 0, refused: 0, left_out: 0 },
   })
   const open = { ...SETTINGS, name: 'open', folder: 'Open', allow_from: [], by_tag: false }
   const mailbox = await findMailbox(db, await createMailbox(db, open, AT))
@@ -74,6 +79,12 @@ test('`createMailbox` rejects a second name, parties of other companies and the 
     createMailbox(db, { ...SETTINGS, name: 'b', folder: 'b', ...change }, AT)
   await assert.rejects(create({ name: 'facturas' }), /mailbox 1 has the name "facturas" already/)
   await assert.rejects(create({ folder: 'inbox' }), /mailbox 1 takes the mails of this folder already/)
+  const elsewhere = await create({ name: 'otro puerto', folder: 'INBOX', port: 1993 })
+  await assert.rejects(
+    changeMailbox(db, elsewhere, { port: SETTINGS.port }),
+    /mailbox 1 takes the mails of this folder/,
+  )
+  await removeMailbox(db, elsewhere, AT)
   await assert.rejects(create({ done: 'b' }), /--done must be another folder than --folder, which is b/)
   await assert.rejects(create({ security: 'none' }), /--security none is for a server on this machine alone/)
   await assert.rejects(create({ company_id: 9 }), /there is no company 9/)
@@ -211,17 +222,20 @@ test('`removeMailbox` deletes what is known of its mails, and frees its name', a
   const db = await openDirectory(t)
   const id = await createMailbox(db, SETTINGS, AT)
   await insertMailMessage(db, { key: 'a'.repeat(64), mailbox_id: id, uidvalidity: 1, uid: 1, at: AT })
-  const refusal = { mailbox_id: id, uidvalidity: 1, uid: 2, size: 1, reason: 'sender', at: AT }
+  const refusal = {
+    ...{ mailbox_id: id, uidvalidity: 1, uid: 2, size: 1, reason: 'sender', at: AT },
+    ...{ from_text: 'Ana', subject: null, parts: '[]' },
+  }
   assert.deepEqual(
     [await recordRefusedMail(db, refusal), await recordRefusedMail(db, refusal)],
     [true, false],
   )
-  await addMailCounts(db, id, { taken: 2 })
+  await addMailCounts(db, id, { taken: 2, left_out: 3 })
   const counted = await findMailbox(db, id)
-  assert.deepEqual([counted?.taken, counted?.refused], [2, 1])
+  assert.deepEqual([counted?.taken, counted?.refused, counted?.left_out], [2, 1, 3])
   assert.equal(await removeMailbox(db, id, AT), true)
   assert.equal(await removeMailbox(db, id, AT), false)
-  for (const table of ['mail_messages', 'mail_refusals'] as const)
+  for (const table of ['mail_messages', 'mail_left'] as const)
     assert.deepEqual(await db.selectFrom(table).selectAll().execute(), [])
   assert.deepEqual([await findMailbox(db, id), await selectMailboxes(db)], [undefined, []])
   assert.equal(await createMailbox(db, SETTINGS, AT), id + 1)

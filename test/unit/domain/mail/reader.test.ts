@@ -26,7 +26,7 @@ async function read(
   mail: string | Uint8Array,
   signal = NEVER,
 ): Promise<string[] | string> {
-  const result = await reader.read(new Uint8Array(Buffer.from(mail as string)), signal)
+  const result = await reader.read(new Uint8Array(Buffer.from(mail as string)), { ignore: [] }, signal)
   return 'refused' in result ? result.refused : result.parts.map(({ name }) => name)
 }
 
@@ -36,7 +36,7 @@ for (const [name, { create, expected }] of SMALL) {
   test(`a mail with ${name} is read or refused, and the next one is read`, async (t) => {
     const reader = open(t, { deadlineMs: PATIENCE_MS })
     const raw = new Uint8Array(Buffer.from((await create()) as string))
-    const result = await reader.read(raw, NEVER)
+    const result = await reader.read(raw, { ignore: [] }, NEVER)
     assert.deepEqual('refused' in result ? result.refused : result.parts.map((part) => part.name), expected)
     assert.equal(raw.length, 0, 'the bytes were transferred')
     assert.deepEqual(await read(reader, createMail([FE])), ['FE.xml'], 'the next mail is read')
@@ -67,7 +67,7 @@ test('mails are read one at a time, and each has its own documents', async (t) =
 test('a part of a larger buffer is copied, and the buffer stays', async (t) => {
   const mail = createMail([FE])
   const whole = new Uint8Array([...mail, 1, 2, 3])
-  const result = await open(t).read(whole.subarray(0, mail.length), NEVER)
+  const result = await open(t).read(whole.subarray(0, mail.length), { ignore: [] }, NEVER)
   assert.ok('parts' in result)
   assert.equal(whole.length, mail.length + 3)
 })

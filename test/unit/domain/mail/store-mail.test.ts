@@ -46,12 +46,13 @@ async function open(t: TestContext) {
     ...{ turns: createSemaphore(1), invoices: createInvoiceTally() },
   })
   const mail = (parts: Record<string, string>, more: Partial<MailContents> = {}, uid = 1): ReadMail => ({
-    ...{ mailbox, tagAgents: [], uidvalidity: 3, uid, receivedAt: '2026-03-24T11:00:00.000Z' },
+    ...{ mailbox, tagAgents: [], uidvalidity: 3, uid, size: 900, receivedAt: '2026-03-24T11:00:00.000Z' },
     contents: {
       ...{ messageId: '<a@example.com>', from: 'ana@example.com', fromText: 'Ana', subject: 'Facturas' },
-      ...{ recipients: [], ...more },
+      ...{ recipients: [], left: [], inline: 0, bodies: 1, ...more },
       parts: Object.entries(parts).map(([name, text]) => ({
         ...{ name, type: 'application/xml', bytes: new TextEncoder().encode(text) },
+        note: name.startsWith('otra') ? 'damaged' : null,
       })),
     },
   })
@@ -98,10 +99,10 @@ test('the parts of a mail become documents with their mail, once', async (t) => 
   const mails = await db.selectFrom('document_mail').selectAll().orderBy('document_id').execute()
   assert.deepEqual(
     mails.map(({ document_id: _, ...row }) => row),
-    Array(3).fill({
-      ...{ mailbox_id: 1, from_text: 'Ana', subject: 'Facturas', message_id: '<a@example.com>' },
+    [null, 'damaged', null].map((note) => ({
+      ...{ mailbox_id: 1, from_text: 'Ana', subject: 'Facturas', message_id: '<a@example.com>', note },
       received_at: '2026-03-24T11:00:00.000Z',
-    }),
+    })),
   )
   const invoices = await db
     .selectFrom('invoices')

@@ -3,17 +3,24 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { isIgnoredName } from '../../../../src/formats/mail/ignored.ts'
 import { readMail } from '../../../../src/formats/mail/mail.ts'
-import { readZip } from '../../../../src/formats/mail/zip.ts'
+import { isZip, readZip } from '../../../../src/formats/mail/zip.ts'
 import { sampleInvoice } from '../../../support/documents/invoice-xml.ts'
-import { createMail } from '../../../support/documents/mails.ts'
+import { createMail, storedZip } from '../../../support/documents/mails.ts'
 import { zipped } from '../../../support/rates/workbooks.ts'
 
 const INVOICE = sampleInvoice()
 const MIB = 1024 * 1024
 
 async function list(files: Record<string, string>, mostBytes = 50 * MIB): Promise<unknown> {
-  return (await readZip(await zipped(files), mostBytes))?.map(({ name }) => name)
+  return names(await readZip(await zipped(files), mostBytes, isIgnored))
+}
+
+const isIgnored = (path: string | undefined) => isIgnoredName(path, [])
+
+function names(read: Awaited<ReturnType<typeof readZip>>): unknown {
+  return typeof read === 'string' ? read : read.files.map(({ name }) => name)
 }
 
 test('readZip returns files with an invoice among them, by base names', async () => {
@@ -25,81 +32,136 @@ test('readZip returns files with an invoice among them, by base names', async ()
     '..': 'y',
   }
   assert.deepEqual(await list(files), ['FE.xml', 'FE.pdf', 'nota.txt', undefined])
-  assert.deepEqual(await list({ 'FE.xml': INVOICE, '__MACOSX/._FE.xml': 'x', 'empty.txt': '' }), ['FE.xml'])
-  const [file] = (await readZip(await zipped({ 'FE.xml': INVOICE }), MIB)) ?? []
-  assert.equal(Buffer.from(file?.bytes ?? []).toString(), INVOICE)
+  const read = await readZip(await zipped({ 'FE.xml': INVOICE }), MIB, isIgnored)
+  assert.equal(typeof read === 'object' && Buffer.from(read.files[0]?.bytes ?? []).toString(), INVOICE)
+})
+
+test('readZip leaves out empty files, and those of file managers', async () => {
+  const junk = ['.DS_Store', 'b/THUMBS.DB', 'desktop.ini', '._FE.xml', '__MACOSX/x.txt', 'c\\__MACOSX\\x']
+  const files = Object.fromEntries(junk.map((path) => [path, 'x']))
+  const read = await readZip(await zipped({ 'FE.xml': INVOICE, ...files, 'a/empty.txt': '' }), MIB, isIgnored)
+  assert.ok(typeof read === 'object')
+  assert.deepEqual(names(read), ['FE.xml'])
+  assert.deepEqual(
+    read.left.map(({ name, reason }) => `${name} ${reason}`),
+    ['.DS_Store', 'THUMBS.DB', 'desktop.ini', '._FE.xml', 'x.txt', 'x']
+      .map((name) => `${name} ignored`)
+      .concat('empty.txt empty'),
+  )
 })
 
 test('readZip accepts an invoice that cannot be read', async () => {
   assert.deepEqual(await list({ 'FE.xml': INVOICE.slice(0, -20) }), ['FE.xml'])
 })
 
-test('readZip rejects an archive without an invoice', async () => {
-  assert.equal(await list({ 'a.xml': '<a/>', 'a.pdf': '%PDF' }), undefined)
-  assert.equal(await list({}), undefined)
+test('readZip rejects archives without an invoice, workbooks and programs', async () => {
+  assert.equal(await list({ 'a.xml': '<a/>', 'a.pdf': '%PDF' }), 'no_invoice')
+  assert.equal(await list({}), 'no_invoice')
+  assert.equal(await list({ 'FE.xml': INVOICE, '[Content_Types].xml': '<a/>' }), 'workbook_or_program')
+  assert.equal(await list({ 'FE.xml': INVOICE, 'META-INF/MANIFEST.MF': 'a' }), 'workbook_or_program')
+  assert.equal(await list({ mimetype: 'application/epub+zip', 'FE.xml': INVOICE }), 'workbook_or_program')
+  assert.deepEqual(await list({ 'FE.xml': INVOICE, mimetype: 'x' }), ['FE.xml', 'mimetype'])
 })
 
 test('readZip accepts 100 entries and rejects 101', async () => {
   const create = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`${at}.xml`, INVOICE]))
   assert.equal(((await list(create(100))) as string[]).length, 100)
-  assert.equal(await list(create(101)), undefined)
+  assert.equal(await list(create(101)), 'too_many_files')
+  const copies = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`__MACOSX/._${at}.xml`, 'x']))
+  assert.equal(((await list({ ...create(100), ...copies })) as string[]).length, 100)
 })
 
 test('readZip rejects more inflated bytes than its limit', async () => {
   const files = { 'FE.xml': INVOICE, 'a.txt': randomBytes(500).toString('hex') }
   const size = Buffer.byteLength(INVOICE) + 1000
   assert.ok(await list(files, size))
-  assert.equal(await list(files, size - 1), undefined)
+  assert.equal(await list(files, size - 1), 'too_large')
 })
 
 test('readZip rejects a file that is deflated more than 100:1', async () => {
-  assert.equal(await list({ 'FE.xml': INVOICE, 'zeros.txt': '0'.repeat(MIB) }), undefined)
-})
-
-test('readZip rejects an archive within, and accepts a workbook', async () => {
-  const inner = (await zipped({ 'a.txt': 'x' })).toString('latin1').replace(/[^\x20-\x7e]/g, ' ')
-  assert.deepEqual(await list({ 'FE.xml': INVOICE, 'a.xlsx': `PK\u0003\u0004${inner}` }), [
-    'FE.xml',
-    'a.xlsx',
-  ])
-  assert.equal(await list({ 'FE.xml': INVOICE, 'b/A.ZIP': `PK\u0003\u0004${inner}` }), undefined)
+  assert.equal(await list({ 'FE.xml': INVOICE, 'zeros.txt': '0'.repeat(MIB) }), 'too_compressed')
 })
 
 test('readZip rejects encryption, damage, and sizes that are not as declared', async () => {
   const good = await zipped({ 'FE.xml': INVOICE })
   const directory = good.indexOf('PK\u0001\u0002')
-  const change = (edit: (bytes: Buffer) => void) => {
+  const change = async (edit: (bytes: Buffer) => void) => {
     const bytes = Buffer.from(good)
     edit(bytes)
-    return readZip(bytes, MIB)
+    return names(await readZip(bytes, MIB, isIgnored))
   }
-  assert.ok(await change(() => undefined))
+  assert.deepEqual(await change(() => undefined), ['FE.xml'])
   const size = good.readUInt32LE(directory + 24)
-  assert.equal(await change((bytes) => bytes.writeUInt16LE(1, directory + 8)), undefined)
-  assert.equal(await change((bytes) => bytes.writeUInt32LE(0, directory + 16)), undefined)
-  assert.equal(await change((bytes) => bytes.writeUInt32LE(size - 1, directory + 24)), undefined)
-  assert.equal(await change((bytes) => bytes.writeUInt32LE(size + 1, directory + 24)), undefined)
-  assert.equal(await readZip(good.subarray(0, -10), MIB), undefined)
-  assert.equal(await readZip(Buffer.from('PK\u0003\u0004'), MIB), undefined)
+  assert.equal(await change((bytes) => bytes.writeUInt16LE(1, directory + 8)), 'encrypted')
+  assert.equal(await change((bytes) => bytes.writeUInt32LE(0, directory + 16)), 'damaged')
+  assert.equal(await change((bytes) => bytes.writeUInt32LE(size - 1, directory + 24)), 'damaged')
+  assert.equal(await change((bytes) => bytes.writeUInt32LE(size + 1, directory + 24)), 'damaged')
+  assert.equal(await readZip(good.subarray(0, -10), MIB, isIgnored), 'damaged')
+  assert.equal(await readZip(Buffer.from('PK\u0003\u0004'), MIB, isIgnored), 'damaged')
+})
+
+test('readZip cuts up to 4 KiB before and after an archive', async () => {
+  const good = await zipped({ 'FE.xml': INVOICE })
+  const noted = Buffer.concat([good.subarray(0, -2), Buffer.from([4, 0]), Buffer.from('nota')])
+  const read = async (before: number, after: number, archive = good) => {
+    const bytes = Buffer.concat([Buffer.alloc(before, 'a'), archive, Buffer.alloc(after, '\n')])
+    return [isZip(bytes), names(await readZip(bytes, MIB, isIgnored))]
+  }
+  for (const [before, after] of [
+    [9, 0],
+    [0, 9],
+    [4096, 4096],
+    [1, 1],
+  ] as const) {
+    assert.deepEqual(await read(before, after), [true, ['FE.xml']], `${before} ${after}`)
+    assert.deepEqual(await read(before, after, noted), [true, ['FE.xml']], `${before} ${after}`)
+  }
+  assert.deepEqual(await read(4097, 0), [false, 'damaged'])
+  assert.deepEqual(await read(0, 4097), [true, 'damaged'])
+  assert.deepEqual(await read(0, 0, noted), [true, ['FE.xml']])
+})
+
+test('readZip rejects an archive with two ends', async () => {
+  const [good, other] = [await zipped({ 'FE.xml': INVOICE }), await zipped({ 'b.txt': 'b' })]
+  const end = good.subarray(-22)
+  const rebased = Buffer.from(other) // its offsets are those of the whole
+  rebased.writeUInt32LE(rebased.readUInt32LE(rebased.length - 6) + good.length, rebased.length - 6)
+  rebased.writeUInt32LE(good.length, rebased.indexOf('PK\u0001\u0002') + 42)
+  const noted = Buffer.concat([good.subarray(0, -2), Buffer.from([22, 0]), end])
+  for (const parts of [[good, other], [other, good], [good, end], [end, good], [good, rebased], [noted]])
+    assert.equal(await readZip(Buffer.concat(parts), MIB, isIgnored), 'two_ends', String(parts.length))
+})
+
+test('an archive within an archive stays whole, and a workbook does', async () => {
+  const inner = await storedZip({ 'a.txt': Buffer.from('x') })
+  const book = await storedZip({ '[Content_Types].xml': Buffer.from('<a/>') })
+  const archive = await storedZip({ 'FE.xml': Buffer.from(INVOICE), 'b/A.ZIP': inner, 'a.xlsx': book })
+  const part = { type: 'application/zip', disposition: 'attachment; filename=a.zip', content: archive }
+  const mail = await readMail(new Uint8Array(createMail([part])).buffer)
+  assert.deepEqual('parts' in mail && mail.parts.map(({ name, bytes, note }) => [name, bytes.length, note]), [
+    ['FE.xml', Buffer.byteLength(INVOICE), null],
+    ['A.ZIP', inner.length, 'archive_in_archive'],
+    ['a.xlsx', book.length, 'archive_in_archive'],
+  ])
 })
 
 test('a mail has the files of its archives, or the archives', async () => {
   const files = await zipped({ 'x/FE.xml': INVOICE, 'FE.pdf': '%PDF-', '..': '%PDF-' })
   const parts = async (type: string, disposition: string, content: Uint8Array) => {
     const mail = await readMail(new Uint8Array(createMail([{ type, disposition, content }])).buffer)
-    return 'parts' in mail ? mail.parts.map(({ name, type }) => `${name} ${type}`) : mail.refused
+    return 'parts' in mail
+      ? mail.parts.map(({ name, type, note }) => `${name} ${type}${note ? ` ${note}` : ''}`)
+      : mail.refused
   }
   const expected = ['FE.xml application/xml', 'FE.pdf application/pdf', 'adjunto-3.pdf application/pdf']
   assert.deepEqual(await parts('application/zip', 'attachment; filename=a', files), expected)
   assert.deepEqual(await parts('application/octet-stream', 'attachment; filename=A.ZIP', files), expected)
   assert.deepEqual(await parts('application/octet-stream', 'attachment', files), expected)
-  assert.deepEqual(await parts('application/x', 'attachment; filename=a.docx', files), [
-    'a.docx application/x',
-  ])
+  assert.deepEqual(await parts('application/x', 'attachment; filename=a.dat', files), expected)
   const other = await zipped({ 'a.pdf': '%PDF' })
   assert.deepEqual(await parts('application/zip', 'attachment; filename=a.zip', other), [
-    'a.zip application/zip',
+    'a.zip application/zip no_invoice',
   ])
 })
 
@@ -108,5 +170,9 @@ test('the archives of a mail have 50 MiB together', async () => {
   const archive = await zipped({ 'FE.xml': INVOICE, 'noise.txt': noise })
   const part = { type: 'application/zip', disposition: 'attachment; filename=a.zip', content: archive }
   const mail = await readMail(new Uint8Array(createMail([part, part])).buffer)
-  assert.deepEqual('parts' in mail && mail.parts.map(({ name }) => name), ['FE.xml', 'noise.txt', 'a.zip'])
+  assert.deepEqual('parts' in mail && mail.parts.map(({ name, note }) => [name, note]), [
+    ['FE.xml', null],
+    ['noise.txt', null],
+    ['a.zip', 'too_large'],
+  ])
 })

@@ -6,6 +6,7 @@ import { removeDocuments } from '../../../../src/domain/documents/removal.ts'
 import { selectDocuments } from '../../../../src/store/documents/documents.ts'
 import { atomically } from '../../../../src/store/engine.ts'
 import { insertDocumentMail, selectDocumentMail } from '../../../../src/store/mail/document-mail.ts'
+import { insertLeftMail, selectLeftMails } from '../../../../src/store/mail/left-mails.ts'
 import {
   addMoveFailure,
   deleteMailMessage,
@@ -15,7 +16,6 @@ import {
   updateMailMoved,
   updateMailSeen,
 } from '../../../../src/store/mail/messages.ts'
-import { insertRefusal, selectRefusals } from '../../../../src/store/mail/refusals.ts'
 import { ANA, makeDirectory, openTestBlobs, storeTexts } from '../../../support/company.ts'
 import { insertTestMailbox } from '../../../support/mail/mailboxes.ts'
 import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
@@ -118,20 +118,21 @@ test('the rows of a mail of several agents change together, and are deleted toge
   assert.deepEqual(rows, [{ key: third, move_failures: 0 }])
 })
 
-test('`insertRefusal` records a mail once, and the last 20 of a mailbox', async (t) => {
+test('`insertLeftMail` records a mail once, and the last 20 of a mailbox', async (t) => {
   const { db, mailbox_id } = await openMailbox(t)
   const other = await insertTestMailbox(db, { name: 'other' })
   const refuse = (mailbox: number, uid: number) =>
     atomically(db, (trx) =>
-      insertRefusal(trx, {
-        ...{ mailbox_id: mailbox, uidvalidity: 5, uid, size: 900, reason: 'sender' },
+      insertLeftMail(trx, {
+        ...{ mailbox_id: mailbox, uidvalidity: 5, uid, size: 900, reason: uid % 2 ? 'sender' : null },
+        ...{ from_text: null, subject: 'Factura', parts: '[]' },
         at: new Date(Date.parse(AT) + uid * 1000).toISOString(),
       }),
     )
   assert.equal(await refuse(other, 1), true)
   for (let uid = 1; uid <= 22; uid++) assert.equal(await refuse(mailbox_id, uid), true)
   assert.equal(await refuse(mailbox_id, 22), false)
-  const uids = async (mailbox: number) => (await selectRefusals(db, mailbox)).map(({ uid }) => uid)
+  const uids = async (mailbox: number) => (await selectLeftMails(db, [mailbox])).map(({ uid }) => uid)
   assert.deepEqual(
     await uids(mailbox_id),
     Array.from({ length: 20 }, (_, at) => 22 - at),
@@ -145,9 +146,10 @@ test('the mail of a document is deleted with the document', async (t) => {
   const [first = 0, second = 0, third = 0] = await storeTexts(db, blobs, ['a', 'b', 'c'])
   const mail = {
     ...{ mailbox_id, from_text: 'Ana <ana@example.com>', subject: 'Factura', received_at: AT },
-    message_id: '<1@example.com>',
+    ...{ message_id: '<1@example.com>', note: null },
   }
-  await atomically(db, (trx) => insertDocumentMail(trx, [first, second], mail))
+  const rows = [first, second].map((document_id) => ({ document_id, ...mail }))
+  await atomically(db, (trx) => insertDocumentMail(trx, rows))
   const mails = await selectDocumentMail(db, [first, second, third])
   assert.deepEqual([...mails.keys()].toSorted(), [first, second])
   assert.deepEqual(mails.get(first), { document_id: first, ...mail })

@@ -91,3 +91,12 @@ for (const version of OLDER_SCHEMAS) {
     assert.equal(pragma(join(dataDir, name), 'user_version'), version)
   })
 }
+
+test('upgrading schema 25 lists its refused mails', async (t) => {
+  const { after } = await upgrade(t, 25)
+  assert.deepEqual(
+    after.mail_left?.map((row) => ({ ...row })),
+    after.mail_refusals?.map((row) => ({ ...row, from_text: null, subject: null, parts: '[]' })),
+  )
+  assert.equal(after.mail_left?.length, 2)
+})

@@ -80,8 +80,8 @@ test('`document list`, `show`, `set` and `retry` name the mailbox of a mail', as
   const dataDir = await createDocuments(t, ['one'])
   const db = temporaryDatabase(t, dataDir)
   const origin = { from_text: null, subject: null, received_at: '2026-03-24T11:58:00.000Z', message_id: null }
-  const mail = { ...origin, mailbox_id: await insertTestMailbox(db) }
-  await db.transaction().execute((trx) => insertDocumentMail(trx, [1], mail))
+  const mail = { ...origin, note: null, mailbox_id: await insertTestMailbox(db) }
+  await db.transaction().execute((trx) => insertDocumentMail(trx, [{ document_id: 1, ...mail }]))
   const [listed] = await runJson<DocumentRow[]>(dataDir, 'document', 'list')
   assert.equal(listed?.created_by, 'mail:facturas')
   await db.updateTable('documents').set({ state: 'failed' }).execute()

@@ -12,6 +12,7 @@ import {
   recordRoundFailure,
 } from '../../../../../src/domain/mail/mailbox-changes.ts'
 import { updateAgentActive } from '../../../../../src/store/directory/agents.ts'
+import { insertLeftMail } from '../../../../../src/store/mail/left-mails.ts'
 import { findMailbox, updateMailbox } from '../../../../../src/store/mail/mailboxes.ts'
 import { insertMailMessage } from '../../../../../src/store/mail/messages.ts'
 import { makeDirectory, runJson } from '../../../../support/company.ts'
@@ -39,13 +40,21 @@ async function openDirectory(t: TestContext) {
 test('`mailbox create` stores the path of a secret, and never the secret', async (t) => {
   const { dataDir, secret, create, runWords } = await openDirectory(t)
   assert.equal(await runWords(...create), '0 1\n')
+  const db = temporaryDatabase(t, dataDir)
   const output = await runJson<Record<string, unknown>>(dataDir, 'mailbox', 'show', '1')
   const { created_at: _, ...facts } = output
   assert.deepEqual(facts, {
     ...{ id: 1, name: 'facturas', host: 'imap.example.com', port: 993, security: 'tls' },
     ...{ user_name: 'f@example.com', password_file: secret, oauth_file: null, folder: 'INBOX' },
     ...{ done: 'Procesados', rejected: 'Rechazados', company_id: 7, agent_id: 12, owner_id: 31 },
-    ...{ allow_from: [], by_tag: false, largest: 41_943_040, paused_at: null, pause_reason: null },
+    ...{
+      allow_from: [],
+      ignore_names: [],
+      by_tag: false,
+      largest: 41_943_040,
+      paused_at: null,
+      pause_reason: null,
+    },
     ...{
       last_round_at: null,
       last_success_at: null,
@@ -54,7 +63,8 @@ test('`mailbox create` stores the path of a secret, and never the secret', async
       failure_code: null,
       failures: 0,
     },
-    ...{ reported_at: null, next_round_at: null, waiting: null, taken: 0, refused: 0, refusals: [] },
+    ...{ reported_at: null, next_round_at: null, waiting: null, taken: 0, refused: 0, left_out: 0 },
+    ...{ refusals: [], left: [] },
   })
   for (const name of readdirSync(dataDir).filter((one) => one.startsWith('cambista.db')))
     assert.equal(readFileSync(join(dataDir, name)).includes(SECRET), false, name)
@@ -62,12 +72,16 @@ test('`mailbox create` stores the path of a secret, and never the secret', async
     dataDir,
     ...['mailbox', 'create', 'segundo', ...ACCOUNT, '--company', '7', '--oauth-file', secret],
     ...['--folder', 'Facturas', '--security', 'starttls', '--by-tag', '--largest', '1MiB'],
-    ...['--allow-from', 'Example.com, ana@x.cr'],
+    ...['--allow-from', 'Example.com, ana@x.cr', '--ignore', 'Logo*.png, firma?.jpg'],
   )
   assert.deepEqual(
     [second.id, second.port, second.oauth_file, second.by_tag, second.largest, second.allow_from],
     [2, 143, secret, true, 1_048_576, ['example.com', 'ana@x.cr']],
   )
+  const ignored = async () => (await findMailbox(db, 2))?.ignore_names
+  assert.deepEqual(await ignored(), ['Logo*.png', 'firma?.jpg'])
+  await runWords('mailbox', 'update', '2', '--ignore', 'none')
+  assert.deepEqual(await ignored(), [])
 })
 
 test('`mailbox create` refuses wrong settings, and names the option', async (t) => {
@@ -82,6 +96,10 @@ test('`mailbox create` refuses wrong settings, and names the option', async (t) 
     [['--folder', ' x'], /^2 .*--folder must be 1 to 255 characters/],
     [['--done', 'inbox'], /^2 .*--done must be another folder than --folder, which is INBOX/],
     [['--allow-from', 'ana'], /^2 .*--allow-from must be domains and addresses with commas/],
+    [['--ignore', ''], /^2 .*--ignore must be at most 20 names of at most 100 characters/],
+    [['--ignore', 'a,'], /^2 .*--ignore must be/],
+    [['--ignore', 'a'.repeat(101)], /^2 .*--ignore must be/],
+    [['--ignore', Array(21).fill('a').join()], /^2 .*--ignore must be/],
     [['--largest', '1GiB'], /^2 .*--largest must be a size from 1KiB to 100MiB/],
     [['--oauth-file', secret], /^2 .*--password-file and --oauth-file exclude one another/],
     [['--agent', '99'], /^1 .*there is no agent 99: see cambista agent list/],
@@ -167,12 +185,35 @@ test('`mailbox list` and `mailbox show` have the state of rounds and the refused
   assert.equal(await state(), 'no round yet')
   await recordRound(db, 1, { now: new Date(AT), waiting: 2 })
   assert.equal(await state(), 'works')
-  const refusal = { mailbox_id: 1, uidvalidity: 1, uid: 4711, size: 52_428_800, reason: 'too large', at: AT }
-  await recordRefusedMail(db, refusal)
+  const place = { mailbox_id: 1, uidvalidity: 1, size: 52_428_800 }
+  const refusal = { uidvalidity: 1, uid: 4711, size: 52_428_800, reason: 'too large', at: AT }
+  const parts = [
+    { name: '.DS_Store', reason: 'ignored' },
+    { name: null, reason: 'empty' },
+  ]
+  await recordRefusedMail(db, { ...place, ...refusal, from_text: null, subject: null, parts: '[]' })
+  await insertLeftMail(db, {
+    ...{ ...place, uid: 4710, at: '2026-03-24T11:00:00.000Z', from_text: 'Ana <a@x.cr>', subject: 'Factura' },
+    ...{ reason: null, parts: JSON.stringify(parts) },
+  })
   assert.match(
     await runWords('mailbox', 'show', '1'),
-    /mails +0 taken, 1 refused, 2 waiting\n\nRefused mails, the last one first:\n2026-03-24T12:00:00.000Z {2}uid 4711 {2}50 MiB {2}too large\n$/,
+    /mails +0 taken, 1 refused, 2 waiting\nparts left out +0\n\nMails that were refused, or .*, the last one first:\n2026-03-24T12:00:00.000Z {2}uid 4711 {2}50 MiB {2}too large\n2026-03-24T11:00:00.000Z {2}uid 4710 {2}50 MiB {2}kept {7}Ana <a@x.cr>; Factura; .DS_Store \(ignored\); a part without a name \(empty\)\n$/,
   )
+  const output = await runJson<{ refusals: unknown; left: unknown }>(dataDir, 'mailbox', 'show', '1')
+  const texts = { from: null, subject: null, parts: [] }
+  assert.deepEqual(output.refusals, [refusal])
+  assert.deepEqual(output.left, [
+    { mailbox_id: 1, at: AT, ...texts, reason: 'too_large' },
+    {
+      mailbox_id: 1,
+      at: '2026-03-24T11:00:00.000Z',
+      from: 'Ana <a@x.cr>',
+      subject: 'Factura',
+      reason: null,
+      parts,
+    },
+  ])
   await recordRoundFailure(db, 1, { now: new Date(AT), failure: 'no answer' })
   assert.equal(await state(), `fails since ${AT} (no answer)`)
   assert.match(
