@@ -55,7 +55,7 @@ export function readParts(root: MimePart, isIgnored: IsIgnored): MailParts {
     const uuFiles = UUENCODED.test(encoding) ? listUuFiles(bytes) : undefined
     const name = partName(part) ?? baseName(uuFiles?.[0]?.name ?? null)
     if (INLINE_TYPES.has(type)) contents.inline++
-    else if (name === undefined && isBody(part, bytes)) {
+    else if (name === undefined && DECODED.test(encoding) && isBody(part, bytes)) {
       contents.bodies++
       for (const file of type === 'text/html' ? [] : listUuFiles(bytes))
         addFile(contents, { name: baseName(file.name), bytes: file.bytes }, isIgnored)

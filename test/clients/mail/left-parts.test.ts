@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { asOtherProcess } from '../../api/support.ts'
 import { runJson } from '../../support/company.ts'
 import { TOKENS } from '../../support/directory.ts'
+import { signedData, uuencode } from '../../support/documents/containers.ts'
 import { sampleInvoice } from '../../support/documents/invoice-xml.ts'
 import { createMail, storedZip, type TestPart } from '../../support/documents/mails.ts'
 import { startDovecot } from '../../support/mail/dovecot.ts'
@@ -21,6 +22,7 @@ const file = (name: string, content: Uint8Array | string, type = 'application/oc
   disposition: `attachment; filename="${name}"`,
 })
 const FE = file('FE.xml', INVOICE, 'text/xml')
+const ZIP = storedZip({ 'FE.xml': INVOICE })
 const BODY: TestPart = { type: 'text/plain', content: 'Adjunto la factura.' }
 
 async function listLeft(app: MailApp, query = '', token: string = TOKENS.all) {
@@ -111,6 +113,77 @@ test('log, status and `mailbox show` have each part of a mail', async (t) => {
   )
   await runJson(app.dataDir, 'mailbox', 'delete', String(app.mailboxId))
   assert.deepEqual(await listLeft(app), [])
+})
+
+/** Mails as other programs write them, with the names of their documents and the numbers of other parts. */
+const PROGRAMS: Record<string, { parts: TestPart[]; start?: string; names: string[]; others: number[] }> = {
+  csv: {
+    parts: [BODY, FE, { type: 'text/csv; name=detalle.csv', content: 'a;b' }],
+    ...{ names: ['FE.xml', 'detalle.csv'], others: [0, 0, 1] },
+  },
+  text: {
+    parts: [BODY, FE, { type: 'text/plain', disposition: 'inline; filename=nota.txt', content: 'nota' }],
+    ...{ names: ['FE.xml', 'nota.txt'], others: [0, 0, 1] },
+  },
+  html: {
+    parts: [BODY, FE, { type: 'text/html; name=factura.html', content: '<p>' }],
+    ...{ names: ['FE.xml', 'factura.html'], others: [0, 0, 1] },
+  },
+  eml: {
+    parts: [BODY, file('reenviado.eml', createMail([BODY, FE]))],
+    ...{ names: ['FE.xml'], others: [0, 0, 2] },
+  },
+  signed: {
+    parts: [BODY, file('smime.p7m', signedData(createMail([BODY, FE]), { isStream: true }))],
+    ...{ names: ['FE.xml'], others: [0, 0, 2] },
+  },
+  gzip: { parts: [BODY, file('FE.xml.gz', gzipSync(INVOICE))], names: ['FE.xml'], others: [0, 0, 1] },
+  'zip after other bytes': {
+    parts: [BODY, file('a.zip', Buffer.concat([Buffer.from('MZ junk'), ZIP]))],
+    ...{ names: ['FE.xml'], others: [0, 0, 1] },
+  },
+  'zip before other bytes': {
+    parts: [BODY, file('a.zip', Buffer.concat([ZIP, Buffer.alloc(9)]))],
+    ...{ names: ['FE.xml'], others: [0, 0, 1] },
+  },
+  logo: {
+    parts: [
+      { type: 'text/html', content: '<img src="cid:logo1">' },
+      { type: 'image/png', disposition: 'inline; filename=a.png', id: '<logo1>', content: 'x' },
+      FE,
+    ],
+    ...{ names: ['FE.xml'], others: [0, 1, 1] },
+  },
+  uuencode: {
+    parts: [{ type: 'text/plain', content: `Adjunto:\r\n${uuencode('FE.xml', INVOICE)}` }],
+    ...{ names: ['FE.xml'], others: [0, 0, 1] },
+  },
+  'empty line': { start: '\r\n', parts: [BODY, FE], names: ['FE.xml'], others: [0, 0, 1] },
+}
+
+test('mails of other programs become their documents', async (t) => {
+  const dovecot = await startDovecot(t)
+  const app = await startMailApp(t, dovecot)
+  for (const [name, { parts, start = '' }] of Object.entries(PROGRAMS)) {
+    const mail = createMail(parts, { 'Message-ID': `<${name}@a>` })
+    await dovecot.deliver(Buffer.concat([Buffer.from(start), mail]))
+  }
+  const mailbox = await app.runRound()
+  assert.deepEqual([mailbox.failure, mailbox.refused, dovecot.count()], [null, 0, 0])
+  const byMail = Map.groupBy(await app.documents(), ({ mail }) => String(mail?.message_id))
+  const rows = lines(app, 'mail kept')
+  for (const [at, [name, { names, others }]] of Object.entries(PROGRAMS).entries()) {
+    const documents = byMail.get(`<${name}@a>`) ?? []
+    assert.deepEqual(
+      documents.map((one) => one.name),
+      names,
+      name,
+    )
+    const invoice = documents.find((one) => one.name === 'FE.xml')?.invoice
+    assert.equal(invoice?.kind, 'FacturaElectronica', name)
+    const { documents: count, left, inline, bodies } = rows[at] ?? {}
+    assert.deepEqual([count, left, inline, bodies], [names.length, ...others], name)
+  }
 })
 
 test('`/mailboxes/left` lists the mailboxes that a token admits', async (t) => {

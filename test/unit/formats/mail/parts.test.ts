@@ -83,6 +83,8 @@ test('a part in an unknown or damaged encoding is left out as unreadable', async
       raw,
     )
   }
+  const text = `Content-Transfer-Encoding: x-yenc${NL}${NL}=ybegin name=FE.xml`
+  assert.deepEqual((await read(withRaw(text))).left, ['null unreadable'])
   for (const encoding of ['7bit', '8BIT', 'binary', '"8bit"', '7-bit', ''])
     assert.deepEqual((await read(withRaw(part(encoding, 'hola')))).left, [], encoding)
 })
