@@ -24,7 +24,7 @@ const SIGNED_TYPE = /^application\/(?:x-)?pkcs7-mime$/
 const DER_SEQUENCE = 0x30
 const SIGNED_DATA = '1.2.840.113549.1.7.2' // CMS, RFC 5652
 const ENVELOPED_DATA = new Set(['1.2.840.113549.1.7.3', '1.2.840.113549.1.9.16.1.23'])
-const LIMITS = { maxNodes: 30_000, maxContentLength: 2 ** 27 } // programs cut a content into pieces of 1 to 4 KiB
+const LIMITS = { maxNodes: 100_000, maxContentLength: 2 ** 27 } // programs cut a content into pieces of 1 to 4 KiB
 const GZIP_TRAILER = 8
 
 /** Replaces the containers among some files by their contents. `layers`: the containers around them. */

@@ -52,6 +52,7 @@ export type RefusedMail = Pick<MailHeaders, 'fromText' | 'subject'> &
   }
 
 const MOST_PARTS = 100
+const MOST_LEFT = 1000
 const MOST_INFLATED = 50 * 1024 * 1024
 const LARGEST_LOGO = 20 * 1024
 const MOST_RECIPIENTS = 1000
@@ -76,12 +77,12 @@ export async function readMail(
   const refused =
     documents.length === 0
       ? 'no documents'
-      : documents.length > MOST_PARTS
+      : documents.length > MOST_PARTS || others.left.length > MOST_LEFT
         ? 'too many parts'
         : documents.every(isTnef)
           ? 'winmail.dat'
           : undefined
-  if (refused) return { refused, ...headers, left: others.left }
+  if (refused) return { refused, ...headers, left: others.left.slice(0, MOST_LEFT) }
   const parts = documents.map(({ name, type, bytes, note = null }, at) => ({
     ...{ name: name ?? numberedName(at + 1, type, bytes), type, bytes, note },
   }))

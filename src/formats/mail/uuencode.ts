@@ -7,13 +7,14 @@ export type UuFile = { name: string; bytes: Uint8Array<ArrayBuffer> | undefined 
 const BEGIN = /^begin [0-7]{3,4} +(\S.*?)\s*$/
 const [LF, CR, BLANK, LAST, E] = [0x0a, 0x0d, 0x20, 0x60, 0x65]
 const LONGEST_BEGIN = 1024
+const MOST_FILES = 1001 // more parts than a mail may have
 const MOST_CHECKS = 2 // characters after the data of a line
 
 /** Lists the files in a text. A line that begins like one, and is not followed by data, is text. */
 export function listUuFiles(bytes: Uint8Array): UuFile[] {
   const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const files: UuFile[] = []
-  for (let at = findBegin(content, 0); at !== undefined; ) {
+  for (let at = findBegin(content, 0); at !== undefined && files.length < MOST_FILES; ) {
     const start = nextLine(content, at)
     const line = content.subarray(at, Math.min(start, at + LONGEST_BEGIN))
     const name = BEGIN.exec(line.toString('utf8'))?.[1]

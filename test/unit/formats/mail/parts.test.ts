@@ -163,6 +163,17 @@ test('a part without bytes is left out as empty, and an empty body is a body', a
   })
 })
 
+test('a mail with more than 1,000 parts that are left out is refused', async () => {
+  const cut = `begin 644 a${NL}#AAAA${NL}`
+  const text = (count: number): TestPart => ({ type: 'text/plain', content: cut.repeat(count) })
+  const accepted = await readParts([text(1000), FE])
+  assert.deepEqual([accepted.parts, accepted.left.length], [[`FE.xml ${SIZE}`], 1000])
+  const refused = await readParts([text(5000), FE])
+  assert.deepEqual([refused.refused, refused.left.length], ['too many parts', 1000])
+  const whole = await readParts([{ type: 'text/plain', content: `${cut}end${NL}`.repeat(5000) }])
+  assert.equal(whole.refused, 'too many parts')
+})
+
 test('a multipart without its boundary is left out as unreadable', async () => {
   assert.deepEqual((await read(withRaw(`Content-Type: multipart/mixed${NL}${NL}--x${NL}${NL}hola`))).left, [
     'null unreadable',
