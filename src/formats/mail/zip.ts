@@ -50,6 +50,7 @@ export async function readZip(
     if (zip.entryCount > MOST_ENTRIES) return 'too_many_files'
     const entries: ZippedFile[] = []
     for await (const entry of zip.eachEntry()) {
+      if (entry.extraFieldLength > LARGEST_EXTRA) return 'damaged'
       const path = getFileNameLowLevel(
         entry.generalPurposeBitFlag,
         entry.fileNameRaw,
@@ -123,7 +124,6 @@ function wholeReason(
     path === '[Content_Types].xml' || path.startsWith('META-INF/') || (at === 0 && path === 'mimetype')
   if (files.some(isProgram)) return 'workbook_or_program'
   if (files.some(({ entry }) => entry.isEncrypted())) return 'encrypted'
-  if (files.some(({ entry }) => entry.extraFieldLength > LARGEST_EXTRA)) return 'damaged'
   if (candidates.length > MOST_FILES) return 'too_many_files'
   if (candidates.reduce((sum, { entry }) => sum + entry.uncompressedSize, 0) > mostBytes) return 'too_large'
   const isBomb = ({ entry }: ZippedFile) => entry.uncompressedSize > entry.compressedSize * LARGEST_RATIO

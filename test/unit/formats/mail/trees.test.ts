@@ -19,7 +19,7 @@ type Leaf = { outcome: Outcome; bytes: Buffer }
 type Tree = { raw: Buffer; leaves: Leaf[] }
 type World = { random: Random; pictures: string[]; layers: string[]; count: { value: number } }
 
-const TREES = scaled({ short: 300, long: 20_000 })
+const TREES = scaled({ short: 1500, long: 50_000 })
 const NL = '\r\n'
 const TYPES = [
   'application/pdf',
