@@ -1,6 +1,8 @@
 // Files that programs write into a text, from `begin 644 FE.xml` to `end`. A hostile text has as many lines as bytes, so
 // no line is an object.
 
+import { decodeName } from '../decode-bytes.ts'
+
 /** `bytes` is undefined for a file that is damaged or cut off. */
 export type UuFile = { name: string; bytes: Uint8Array<ArrayBuffer> | undefined }
 
@@ -17,7 +19,7 @@ export function listUuFiles(bytes: Uint8Array): UuFile[] {
   for (let at = findBegin(content, 0); at !== undefined && files.length < MOST_FILES; ) {
     const start = nextLine(content, at)
     const line = content.subarray(at, Math.min(start, at + LONGEST_BEGIN))
-    const name = BEGIN.exec(line.toString('utf8'))?.[1]
+    const name = BEGIN.exec(decodeName(line))?.[1]
     const { end, size, isWhole } = measure(content, start)
     const isFile = name !== undefined && size > 0
     if (isFile) files.push({ name, bytes: isWhole ? decode(content, start, size) : undefined })

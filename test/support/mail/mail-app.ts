@@ -1,18 +1,16 @@
 // An app with a mailbox on a private dovecot. A round runs when the test moves the clock.
 
 import assert from 'node:assert/strict'
-import { chmodSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Insertable } from 'kysely'
 import { findMailbox, type MailboxRow } from '../../../src/store/mail/mailboxes.ts'
 import type { Tables } from '../../../src/store/tables.ts'
 import { asOtherProcess } from '../../api/support.ts'
-import { startTestApp, type TestApp, type TestAppOptions, temporaryDirectory } from '../app.ts'
+import { startTestApp, type TestApp, type TestAppOptions } from '../app.ts'
 import { fillDirectory, read } from '../directory.ts'
 import { until } from '../terminal.ts'
 import { type Dovecot, PASSWORD, USER } from './dovecot.ts'
-import { insertTestMailbox } from './mailboxes.ts'
+import { insertTestMailbox, writeSecret } from './mailboxes.ts'
 
 /** A document as `/api/v1/documents` has it. */
 export type MailDocument = {
@@ -90,12 +88,4 @@ export async function startMailApp(
 /** Settings of a mailbox on this server, without encryption. */
 export function mailboxPlace({ ports }: Dovecot) {
   return { host: '127.0.0.1', port: ports.plain, security: 'none', user_name: USER } as const
-}
-
-/** Writes a file of a secret that no other user can read, and returns its path. */
-export function writeSecret(t: TestContext, content: string): string {
-  const path = join(temporaryDirectory(t), 'secret')
-  writeFileSync(path, `${content}\n`)
-  chmodSync(path, 0o600)
-  return path
 }

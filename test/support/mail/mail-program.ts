@@ -12,8 +12,8 @@ import { type Program, startProgram } from '../program.ts'
 import { openTestDatabase, temporaryDirectory } from '../temporary.ts'
 import { until } from '../terminal.ts'
 import { type Dovecot, PASSWORD } from './dovecot.ts'
-import { mailboxPlace, writeSecret } from './mail-app.ts'
-import { insertTestMailbox } from './mailboxes.ts'
+import { mailboxPlace } from './mail-app.ts'
+import { insertTestMailbox, writeSecret } from './mailboxes.ts'
 
 /** `id`: of the mailbox. */
 export type MailWorld = { dovecot: Dovecot; db: WriteDb; dataDir: string; id: number }

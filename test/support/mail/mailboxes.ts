@@ -1,8 +1,12 @@
 // Rows of mailboxes, for tests of what surrounds them.
 
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
 import type { Insertable } from 'kysely'
 import type { Tables, WriteDb } from '../../../src/store/tables.ts'
 import { AGENT, COMPANY, OWNER } from '../company.ts'
+import { temporaryDirectory } from '../temporary.ts'
 
 /** Inserts a mailbox of the test company, which `makeDirectory` has created, and returns its id. */
 export async function insertTestMailbox(
@@ -31,4 +35,12 @@ export async function insertTestMailbox(
     .returning('id')
     .executeTakeFirstOrThrow()
   return row.id
+}
+
+/** Writes a file of a secret that no other user can read, and returns its path. */
+export function writeSecret(t: TestContext, content: string): string {
+  const path = join(temporaryDirectory(t), 'secret')
+  writeFileSync(path, `${content}\n`)
+  chmodSync(path, 0o600)
+  return path
 }

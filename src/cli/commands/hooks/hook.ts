@@ -3,6 +3,7 @@ import { createHook, hookUrlError, maskedUrl, rotateHook } from '../../../domain
 import { HOOK_EVENTS } from '../../../domain/hooks/queued-events.ts'
 import { unsealHook } from '../../../domain/hooks/seal.ts'
 import { AppError } from '../../../runtime/errors.ts'
+import { secretText } from '../../../runtime/secret-text.ts'
 import { atomically, type Engine } from '../../../store/engine.ts'
 import {
   deleteHook,
@@ -136,10 +137,7 @@ export const hookRotate = command({
 /** Reads the secret headers of a file, a line each. @throws AppError `failed`, `usage` */
 function readHeaderFile(file: string | undefined): HeaderLine[] {
   if (file === undefined) return []
-  const lines = readNamedFile(file, 'the headers of the hook')
-    .toString()
-    .replace(/^\ufeff/, '')
-    .split(/\r?\n/)
+  const lines = secretText(readNamedFile(file, 'the headers of the hook')).split('\n')
   const headers = lines.flatMap((text, at): HeaderLine[] =>
     text.trim() === '' ? [] : [{ text, place: `line ${at + 1} of --header-file`, isSecret: true }],
   )
