@@ -91,8 +91,8 @@ export async function listKinds({ url, key }: ServerFacts): Promise<Kind[]> {
 async function readFacts(url: string, key: string): Promise<{ etag: string; file: string }> {
   const answer = await fetch(`${url}/api/v1/rates/latest`, { headers: { 'X-API-Key': key } })
   const page = await (await fetch(`${url}/`)).text()
-  const [file = ''] = /\/page\/[\w.-]+\.js/.exec(page) ?? []
-  return { etag: answer.headers.get('etag') ?? '', file }
+  const [file = ''] = /page\/[\w.-]+\.js/.exec(page) ?? []
+  return { etag: answer.headers.get('etag') ?? '', file: `/${file}` }
 }
 
 function frame(method: string, path: string, headers: object, body = ''): Buffer {

@@ -143,9 +143,8 @@ test('names of file managers, and those of --ignore, are left out', async () => 
     refused: 'no documents',
     left: ['FE.xml ignored', '.DS_Store ignored'],
   })
-  const start = performance.now()
-  await readParts([file('a'.repeat(250))], ['*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b'])
-  assert.ok(performance.now() - start < 500)
+  const many = ['*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b'] // with backtracking they would never end
+  assert.deepEqual(await readParts([file('a'.repeat(250))], many), await readParts([file('a'.repeat(250))]))
 })
 
 test('a part without bytes is left out as empty, and an empty body is a body', async () => {
