@@ -73,7 +73,9 @@ export async function enterOpenNetwork(): Promise<void> {
   session.value = { state: 'open', organization: null }
   const { value } = await apiRequest<SessionFacts>('/session')
   if (value === undefined || session.value.state !== 'open') return
-  session.value = value.open ? { ...value, state: 'open' } : { state: 'out', reason: 'never' }
+  const { organization, public_url } = value
+  const facts = { organization, ...(public_url !== undefined && { public_url }) }
+  session.value = value.open ? { state: 'open', ...facts } : { state: 'out', reason: 'never' }
 }
 
 /** Queries the facts of a one-time link without using it up. */
