@@ -39,7 +39,21 @@ const HEAD_BYTES = 64
 const START_BYTES = 4096
 const NOTHING = Buffer.alloc(0)
 /** Byte order marks, blanks beyond ASCII, and marks that a program decoded wrongly. */
-const MARKS = ['\ufeff', '\u00a0', '\u200b', '\ufffd', 'ï»¿', 'Ã¯Â»Â¿', '´╗┐', '∩╗┐', 'ÿþ', 'þÿ']
+const MARKS = [
+  '\ufeff',
+  '\u00a0',
+  '\u200b',
+  '\u2060',
+  '\ufffd',
+  '\\?',
+  'ï»¿',
+  'Ã¯Â»Â¿',
+  'Ôªø',
+  '´╗┐',
+  '∩╗┐',
+  'ÿþ',
+  'þÿ',
+]
 const LEAD = `^(?:${MARKS.map((mark) => Buffer.from(mark).toString('latin1')).join('|')}|\\xff\\xfe|\\xfe\\xff|\\s)*`
 const LEAD_ONLY = new RegExp(LEAD)
 const XML_START = new RegExp(`${LEAD}(?:<[^\\x01-\\x08\\x0e-\\x1f]*|[\\x80-\\xff]{1,9})?$`) // the last: of a mark
@@ -50,6 +64,7 @@ const ANSWER = 'respuesta-xml'
 const FIELDS = ['clave', 'ind-estado', ANSWER]
 const BAD_UTF16 = 'the XML has malformed UTF-16, or UTF-16 without a byte order mark'
 const BAD_BASE64 = 'its base64 is malformed'
+const NO_BASE64 = 'the XML in the JSON around it is not in base64'
 const BAD_JSON = 'the JSON around it is malformed, or has a field twice'
 
 export function createContent(): ContentReader {
@@ -107,7 +122,7 @@ class Layer implements ContentReader {
   }
 
   #select(start: string): ContentReader | undefined {
-    if (start[0] === '<') return new XmlContent(this.#utf16)
+    if (start[0] === '<') return new XmlContent(this.#utf16, this.#outermost === BASE64_TEXT)
     if (this.#outermost >= BASE64_TEXT && isBase64(start)) return new Base64Content()
     if (this.#outermost < JSON_TEXT) return undefined
     if (start[0] === '"' && isBase64(start.slice(1).replaceAll(/\\[nrt]?/g, ''))) return new JsonContent()
@@ -118,12 +133,14 @@ class Layer implements ContentReader {
 
 class XmlContent implements ContentReader {
   readonly #utf16: Utf16 | undefined
+  readonly #isInJson: boolean
   readonly #text = createByteText()
   readonly #elements = createElementReader()
   #start = ''
 
-  constructor(utf16: Utf16 | undefined) {
+  constructor(utf16: Utf16 | undefined, isInJson: boolean) {
     this.#utf16 = utf16
+    this.#isInJson = isInJson
   }
 
   push(bytes: Buffer) {
@@ -141,6 +158,7 @@ class XmlContent implements ContentReader {
     if (!raw || 'fault' in raw) return raw
     const decoder = this.#utf16?.end() ?? this.#text.end(raw.encoding)
     const { kind } = raw
+    if (this.#isInJson) return { kind, fault: NO_BASE64 } // its letters are escaped, and in no certain encoding
     if (decoder.encoding === undefined) return { kind, fault: BAD_UTF16 }
     return raw.misread.has(decoder.encoding) ? { kind, fault: BAD_CHARACTER } : { kind, raw, decoder }
   }
@@ -192,9 +210,10 @@ class JsonContent implements ContentReader, JsonListener {
 
   end() {
     const result = this.#inner.end()
-    if (!result || 'fault' in result) return result
+    if (!result) return undefined
     this.#attempt(() => this.#scanner.end())
-    return this.#isMalformed ? { kind: result.kind, fault: BAD_JSON } : { ...result, reply: this.#reply }
+    if (this.#isMalformed) return { kind: result.kind, fault: BAD_JSON }
+    return 'fault' in result ? result : { ...result, reply: this.#reply }
   }
 
   open() {

@@ -6,6 +6,7 @@ import { isAscii, isUtf8 as isWholeUtf8 } from 'node:buffer'
 import { decodeStrictly, findCharset } from '../decode-bytes.ts'
 
 const FALLBACK = 'windows-1252'
+const ASCII = /^\s*(us-)?ascii\s*$/i
 /** Encodings in which names of elements are checked. */
 export const ENCODINGS = ['utf-8', 'windows-1252', 'iso-8859-15']
 
@@ -29,7 +30,7 @@ export type Utf16 = {
 export type ValueDecoder = {
   /** As `findCharset` names it. Undefined: UTF-16 without a mark, or with bytes that are no text. */
   encoding: string | undefined
-  /** False: not the declared encoding, or bytes that are no UTF-8. */
+  /** False: not the declared encoding, or bytes that are none of it in a value that was decoded. */
   isAsDeclared: boolean
   decode(raw: RawText): string
 }
@@ -68,7 +69,7 @@ export function createByteText(): ByteText {
       const charset = findCharset(declared)
       if (isPlain || isUtf8()) return createDecoder('utf-8', isPlain || charset === 'utf-8')
       const isKnown = charset !== undefined && !/^utf-/.test(charset)
-      return createDecoder(isKnown ? charset : FALLBACK, isKnown)
+      return createDecoder(isKnown ? charset : FALLBACK, isKnown && !ASCII.test(declared))
     },
   }
 }
@@ -88,11 +89,15 @@ function createValidator(encoding: string): (bytes?: Uint8Array) => boolean {
 }
 
 function createDecoder(encoding: string, isAsDeclared: boolean): ValueDecoder {
-  const decodeText = (bytes: Buffer) =>
-    decodeStrictly(bytes, encoding) ?? decodeStrictly(bytes, FALLBACK) ?? ''
+  const decodeText = (bytes: Buffer) => {
+    const text = decodeStrictly(bytes, encoding)
+    if (text === undefined) decoder.isAsDeclared = false
+    return text ?? decodeStrictly(bytes, FALLBACK) ?? ''
+  }
   const decode = (part: string | number) =>
     typeof part === 'number' ? String.fromCodePoint(part) : decodeText(Buffer.from(part, 'latin1'))
-  return { encoding, isAsDeclared, decode: (raw) => raw.map(decode).join('') }
+  const decoder = { encoding, isAsDeclared, decode: (raw: RawText) => raw.map(decode).join('') }
+  return decoder
 }
 
 /** Adds to a value. Bytes of a character may be in two pieces, so they become one. */

@@ -106,9 +106,10 @@ function findContradiction(
   reply: ReadableInvoice['reply'],
 ): string | undefined {
   const outerClave = reply?.get('clave') ?? clave
-  const state = reply?.get('ind-estado') ?? STATES[outcome ?? '']
+  const state = reply?.get('ind-estado')
   if (outerClave !== clave) return 'the clave of the JSON around it is another one'
-  return state === STATES[outcome ?? ''] ? undefined : 'ind-estado of the JSON around it is not its Mensaje'
+  const isEqual = state == null || String(state).trim().toLowerCase() === STATES[outcome ?? '']
+  return isEqual ? undefined : 'ind-estado of the JSON around it is not its Mensaje'
 }
 
 function parseFacts({ kind, raw, decoder }: ReadableInvoice): InvoiceFacts | UnreadableInvoice {

@@ -32,6 +32,8 @@ export function findLikeness(start: string): UnreadableInvoice | undefined {
   const isRead = namespace === undefined || parseNamespace(namespace) !== undefined
   return {
     kind: findKind(root?.[2] ?? '') ?? findKind(namespace?.split('/').at(-1) ?? '') ?? null,
-    fault: (isRead ? undefined : namespaceFault(namespace)) ?? 'the root element is none of an invoice',
+    fault: markup.includes('>')
+      ? ((isRead ? undefined : namespaceFault(namespace)) ?? 'the root element is none of an invoice')
+      : 'the end of the root element is missing',
   }
 }

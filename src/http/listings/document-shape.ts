@@ -100,7 +100,7 @@ export const InvoiceOut = v.pipe(
       ),
     }),
     v.object({
-      kind: v.string(),
+      kind: withDescription(v.string(), 'Root element; empty: only its namespace is of an invoice'),
       fault: withDescription(v.string(), 'Why its facts are not read'),
     }),
     v.object({

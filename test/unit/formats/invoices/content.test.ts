@@ -56,6 +56,10 @@ test('an invoice behind marks and blanks is read', () => {
     '∩╗┐',
     'ÿþ',
     '\u00a0',
+    '\u200b\u2060',
+    '?',
+    '???',
+    'Ôªø',
   ]
   for (const lead of leads) assert.deepEqual(readPieces(lead + SAMPLE), FACTS, JSON.stringify(lead))
   for (const lead of ['\xff\xfe', '\xfe\xff\xff\xfe', ' \xff\xfe\n'])
@@ -166,6 +170,35 @@ test('JSON that contradicts its answer is a fault', () => {
     '{"a":1}',
   ])
     assert.equal(readPieces(content), undefined, content)
+})
+
+test('XML in clear text within JSON is a fault', () => {
+  const xml = sampleMessage().replace(/<Nombre\w*>/, '$&Ferretería & ')
+  for (const content of [xml, `\ufeff ${xml}`]) {
+    const json = service({ 'respuesta-xml': content })
+    for (const text of [json, json.replaceAll('/', '\\/')]) assert.match(fault(text), /is not in base64$/)
+  }
+})
+
+test('a state of the JSON is compared without case and blanks', () => {
+  const accepted = readPieces(sampleMessage())
+  for (const state of ['ACEPTADO', ' aceptado\n', null])
+    assert.deepEqual(readPieces(service({ 'ind-estado': state, 'respuesta-xml': answer('1') })), accepted)
+})
+
+test('a value that its declared encoding cannot read has a warning', () => {
+  for (const encoding of ['big5', 'shift_jis', 'windows-1253', 'iso-2022-jp', 'us-ascii']) {
+    const xml = SAMPLE.replace('UTF-8', encoding).replace(/(<Nombre>)[^<]*/, '$1Compa\xf1\xff')
+    const reading = readPieces(Buffer.from(xml, 'latin1'))
+    assert.ok(reading && 'warnings' in reading && reading.warnings.includes('encoding'), encoding)
+  }
+})
+
+test('an invoice that ends within its root tag is a fault with that', () => {
+  assert.match(
+    fault(SAMPLE.slice(SAMPLE.indexOf('<Factura')).slice(0, 75)),
+    /: the end of the root element is missing$/,
+  )
 })
 
 test('UTF-8 with multibyte letters is UTF-8 whatever is declared', () => {
