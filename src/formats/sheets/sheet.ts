@@ -98,6 +98,7 @@ function readCell({ type, style, text, isEmptyFormula }: CellText, context: Shee
   if (type === 's') return parseTextCell(context.texts[Number(text)] ?? `text ${text}, which is not there`)
   if (type === 'b') return parseTextCell(text.trim() === '0' ? 'FALSE' : 'TRUE')
   if (type === 'd' && isIsoDate(text)) return { kind: 'day', day: text }
+  if (type === 'd') return parseTextCell(text.replace(/z$/i, '')) // no zone is in such a cell
   if (type !== 'n') return parseTextCell(text)
   const format = context.formats[style] ?? GENERAL
   const digits = text.trim()

@@ -33,7 +33,7 @@ export function findTable(sheet: Sheet): IndicatorTable | 'monthly' | undefined 
     const rest = others.map(([, cell]) => cell)
     const below = sheet.rows[at + 1]?.cells
     // A time without values beside it is that of a query, above or below the table.
-    const isDay = cellDay(corner) !== undefined && (rest.some(isValue) || !timeFault(corner))
+    const isDay = cellDay(corner) !== undefined && (rest.some(hasDigit) || !timeFault(corner))
     if (rest.length > 0 && rest.every((cell) => cellDay(cell))) {
       if (isDay || (corner.kind === 'text' && CORNERS.includes(plainName(corner.text))))
         return readDayColumns(sheet, at)
@@ -49,6 +49,10 @@ export function findTable(sheet: Sheet): IndicatorTable | 'monthly' | undefined 
     if ([...line.cells.values()].filter(isMonth).length > 1) return 'monthly'
   }
   return undefined
+}
+
+function hasDigit(cell: Cell): boolean {
+  return /\d/.test(cellExcerpt(cell))
 }
 
 /** Reads a table with a row for each day. */
@@ -77,7 +81,7 @@ function readDayRows(sheet: Sheet, start: number, dayColumn: number): IndicatorT
       continue
     }
     const fault = timeFault(dayCell)
-    if (fault && !cells.values().some(isValue)) continue
+    if (fault && ![...cells].some(([column, cell]) => column !== dayColumn && hasDigit(cell))) continue
     if (fault) faults.push(`${sheet.place(number, dayColumn)}: ${fault}`)
     for (const [at, cell] of cells) {
       if (at > dayColumn && !byColumn.has(at))

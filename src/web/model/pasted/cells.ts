@@ -10,7 +10,7 @@ export type CurrencyReading = { code: string; isListed: boolean }
 
 const NUMERIC_DATE = /^(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d\d)$/
 const EIGHT_DIGITS = /^(\d\d)(\d\d)(\d{4})$/
-const TIME = /[ t]+\d{1,2}:\d\d(:\d\d)?([.,]\d+)?( ?[ap]\.? ?m\.?|z|-06:?00)?$/i
+const TIME = /[ t]+\d{1,2}:\d\d(:\d\d)?([.,]\d+)?( ?[ap]\.? ?m\.?|-06:?00)?$/i
 const SERIAL = /^(\d{5})([.,]\d+)?$/
 const SERIAL_START = '1899-12-30' // day 0 of spreadsheets
 const ANY_DAY: RateDays = { first: '1000-01-01', last: '9999-12-31' }

@@ -321,6 +321,11 @@ const refusals: [title: string, file: Buffer | Promise<Buffer>, words: RegExp, o
     ),
   ]),
   [
+    'a time beside a value in other words',
+    csv(`Fecha;${VENTA}`, '24/03/2026 10:00;₡510,22', '25/03/2026;510,42'),
+    /^line 2, column 1: "24\/03\/2026 10:00" is no day: its time/,
+  ],
+  [
     'a column of a day at noon',
     csv('Indicadores;2026-03-23T12:00;2026-03-24', `${VENTA};503,90;504,00`),
     /^line 1, column 2: "2026-03-23T12:00" is no day: its time/,
