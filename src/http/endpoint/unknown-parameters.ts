@@ -12,6 +12,10 @@ const SYNONYMS = new Map<string, string | undefined>([
   ['date', 'on'],
   ['day', 'on'],
   ['fecha', 'on'],
+  ['dia', 'on'],
+  ['when', 'on'],
+  ['as_of', undefined],
+  ['asof', 'as_of'],
   ['tipo', 'type kind'],
   ['side', 'type'],
   ['desde', 'from'],
@@ -24,8 +28,18 @@ const SYNONYMS = new Map<string, string | undefined>([
   ['end', 'to'],
   ['end_date', 'to'],
   ['enddate', 'to'],
+  ['from', 'base'],
+  ['to', 'quote'],
+  ['source', 'base from'],
+  ['target', 'quote to'],
   ['pair', 'base'],
   ['currency', 'base from'],
+  ['currencies', 'base from'],
+  ['moneda', 'base from'],
+  ['symbol', 'base from'],
+  ['symbols', 'base from'],
+  ['code', 'base from'],
+  ['codes', 'base from'],
   ['interval', 'every'],
   ['period', 'every'],
   ['step', 'every'],
@@ -111,6 +125,14 @@ export function nearestName(
     }
   }
   return best ?? splitName(name).find((part) => known.includes(part))
+}
+
+/** Returns true for a name that resembles one of `known` or that other APIs have, also in a part: `rate_date`. */
+export function resemblesParameter(name: string, known: readonly string[]): boolean {
+  if (nearestName(name, known) !== undefined || SYNONYMS.has(name.toLowerCase())) return true
+  return splitName(name).some(
+    (part) => !/^(?:from|to)$/.test(part) && /^(?:on|from|to|base)\b/.test(SYNONYMS.get(part) ?? ''),
+  )
 }
 
 /** Splits names such as `date_from`, `rateType` and `on[]`, which are too far from `from`, `type` and `on` by letters. */

@@ -120,8 +120,8 @@ test('a reading tool rejects an argument that resembles a parameter, and then na
     ['get_rate', { date: '2026-03-22' }, /^there is no parameter date: did you mean on/],
     ['get_rate', { fecha: '2026-03-22', xyzzy: 1 }, /did you mean on\?; there is no parameter xyzzy/],
     ['get_rate', { bases: { code: 'EUR' } }, /^there is no parameter bases: did you mean base/],
-    ['get_rate', { from: 'EUR' }, /^there is no parameter from: this tool has base, quote, /],
-    ['get_rate', { to: 'JPY', token: 'a' }, /^there is no parameter to: this tool has base, quote, /],
+    ['get_rate', { from: 'EUR' }, /^there is no parameter from: did you mean base/],
+    ['get_rate', { to: 'JPY', token: 'a' }, /^there is no parameter to: did you mean quote/],
     ['get_rates_on', { sourceCurrency: 'EUR' }, /^there is no parameter sourceCurrency: /],
     ['get_rate', { base_currency: 'EUR' }, /did you mean base/],
     ['get_rate', { currency: 'EUR' }, /did you mean base/],
@@ -144,6 +144,25 @@ test('a reading tool rejects an argument that resembles a parameter, and then na
     ['get_rate', { on: 'never', xyzzy: 1 }, /^on must be .*; there is no parameter xyzzy: this tool has /],
   ]
   for (const [name, args, text] of misspelt) assert.match(await callForError(client, name, args), text)
+})
+
+test('a reading tool rejects a day, a pair and a period under any name', async (t) => {
+  const client = await open(t)
+  const others: [string, string][] = [
+    ['get_rate', 'rate_date rateDate as_of asOf effective_date dia when currency_code currencyCode'],
+    ['get_rate', 'currency_from currency_to symbol symbols moneda from_code toCode'],
+    ['get_rates_on', 'symbols currencies codes fecha'],
+    ['convert', 'as_of precision date'],
+    ['get_history', 'date fecha day'],
+    ['list_documents', 'since from to date desde fecha_desde date_from'],
+    ['wait_for_documents', 'since'],
+  ]
+  for (const [tool, names] of others)
+    for (const name of names.split(' ')) {
+      const args = tool === 'convert' ? { amount: 1, from: 'EUR', to: 'CRC' } : {}
+      const error = await callForError(client, tool, { ...args, [name]: '2026-03-20' })
+      assert.ok(error.includes(`there is no parameter ${name}: `), `${tool} ${name}: ${error}`)
+    }
 })
 
 test('a writing tool rejects every other unknown argument, and writes nothing', async (t) => {

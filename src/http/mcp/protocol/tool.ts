@@ -9,7 +9,7 @@ import type { AuthorizedToken } from '../../access/auth.ts'
 import type { QuerySchema } from '../../endpoint/endpoint.ts'
 import { invalidParameters, type ValidationItem } from '../../endpoint/error-shape.ts'
 import { validate } from '../../endpoint/params.ts'
-import { addUnknownParameters, nearestName } from '../../endpoint/unknown-parameters.ts'
+import { addUnknownParameters, resemblesParameter } from '../../endpoint/unknown-parameters.ts'
 import { type JsonSchema, jsonSchema } from '../../openapi/schemas.ts'
 import { LONGEST_SENTENCE, oneLine } from './answers.ts'
 
@@ -62,8 +62,6 @@ type Definition<Q extends QuerySchema> = {
 
 /** Names that n8n, front ends of chats and `_meta` add to the arguments of any tool. */
 const ADDED_NAMES = /^(?:_|(?:toolCallId|tool|sessionId|action|chatInput)$)/
-/** Names of a pair in `convert` and elsewhere. Without them a tool would answer with its default pair. */
-const PAIR_NAMES = /^(?:from|to|source|target)(?:_?currency)?$/i
 /** Optional arguments whose empty text is a value. */
 const FREE_TEXTS = new Set(['text', 'note', 'result'])
 const LONGEST_NAME = 40
@@ -141,17 +139,12 @@ function parseArguments<Q extends QuerySchema>(
   const output = validate(schema, 'query', texts, errors)
   const parameters = Object.keys(schema.entries)
   const names = Object.keys(unknown)
-  if (changes || errors.length > 0 || names.some((name) => resemblesParameter(name, parameters)))
+  // A name such as `thread_id` does not resemble `id`: it is required, so a call without it is an error anyway.
+  const others = parameters.filter((one) => one !== 'id')
+  if (changes || errors.length > 0 || names.some((name) => resemblesParameter(name, others)))
     addUnknownParameters(unknown, parameters, errors, { owner: 'this tool' })
   if (errors.length > 0) throw invalidParameters(errors)
   return { output, ignored: [...ignored, ...names] }
-}
-
-/** Names such as `thread_id` do not resemble `id`: it is required, so a call without it is an error anyway. */
-function resemblesParameter(name: string, parameters: readonly string[]): boolean {
-  if (PAIR_NAMES.test(name) && parameters.includes('base')) return true
-  const others = parameters.filter((one) => one !== 'id')
-  return nearestName(name, others) !== undefined
 }
 
 /** Appends the names that a tool ignored to its sentence, which is cut to leave room for them. */
