@@ -48,6 +48,7 @@ export async function main(providers: readonly Provider[] = PROVIDERS): Promise<
   }
   // Without a handler Node opens its debugger on a port, to every user of the machine.
   process.on('SIGUSR1', () => {})
+  if (process.argv[2] === 'serve') process.on('SIGHUP', () => {}) // before its first line, and after its last one
   process.stderr.on('error', () => {}) // nobody can read a message about it
   process.stdout.on('error', (error) => {
     if (errorCode(error) === 'EPIPE' || process.exitCode === 1) return // a reader that ends (`| head`) is no error

@@ -15,7 +15,7 @@ try {
 
 const [, code] = /^#login=([\w-]{1,100})$/.exec(location.hash) ?? []
 if (code !== undefined) {
-  history.replaceState(null, '', location.pathname)
+  history.replaceState(null, '', location.href.replace(/#.*/, ''))
   Object.assign(window, { cambistaLoginCode: code })
 }
 

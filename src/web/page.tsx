@@ -175,7 +175,7 @@ function skip() {
 /** Removes and returns the code of a one-time link: from the address, or as boot.ts stored it. */
 function takeLoginCode(): string | undefined {
   const [, newCode] = /^#login=([\w-]{1,100})$/.exec(location.hash) ?? []
-  if (newCode !== undefined) history.replaceState(null, '', location.pathname)
+  if (newCode !== undefined) history.replaceState(null, '', location.href.replace(/#.*/, ''))
   const globals = window as { cambistaLoginCode?: string }
   const code = newCode ?? globals.cambistaLoginCode
   delete globals.cambistaLoginCode

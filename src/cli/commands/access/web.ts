@@ -57,7 +57,7 @@ async function findSignInKey(db: ReadDb, name: string) {
  */
 function runningServerUrl({ dataDir, database }: StorageConfig): string {
   if (database !== undefined)
-    throw new AppError('usage', 'with --database give --url, the address that browsers use')
+    throw new AppError('usage', 'with --database give --url or --public-url, the address that browsers use')
   const address = isServed(dataDir) ? readServerAddress(dataDir) : undefined
   if (address === undefined) {
     throw new AppError('failed', 'no server runs on this data directory: start one, or give its --url')

@@ -25,8 +25,8 @@ export type ReloadDeps = {
   providers: readonly Provider[]
   providerSettings: ProviderSettingsReader
   setHostNames(options: Pick<Reloadable, 'host-name'>): void
-  /** Reads the file of the key of hooks again; true: it has another key. */
-  renewHookKey(): boolean
+  /** Reads the file of the key of hooks again; undefined: there is none. */
+  reloadHookKey(): ReturnType<ProviderSettingsReader['reloadToken']>
 }
 
 /** Returns a function that reloads. Its result is logged at every level. */
@@ -74,15 +74,15 @@ export function createReload(deps: ReloadDeps): () => void {
       }
       unknownSettings({}, { ...settings, values })
     })
-    for (const provider of providers) {
+    const tokens = providers.map((provider) => () => providerSettings.reloadToken(provider))
+    for (const reloadSecret of [...tokens, deps.reloadHookKey]) {
       attempt(() => {
-        const { file, isChanged } = providerSettings.reloadToken(provider) ?? {}
+        const { file, isChanged } = reloadSecret() ?? {}
         if (file === undefined) return
         if (isChanged) changes.add(file)
         if (dirname(file) === env.CREDENTIALS_DIRECTORY) restart.add(file)
       })
     }
-    attempt(() => void (deps.renewHookKey() && changes.add('--hook-key-file')))
     log.info('reloaded', { changed: [...changes].join(', ') || 'nothing' })
     if (restart.size > 0)
       log.warn('a reload does not renew these: restart', { names: [...restart].join(', ') })

@@ -60,12 +60,13 @@ export const serve = command({
       providers: terminal.providers,
       setHostNames: (names) =>
         listening.hostNames.splice(0, Infinity, ...serverNames({ ...options, ...names })),
-      renewHookKey() {
-        if (!config.hookKey) return false
+      reloadHookKey() {
+        const file = options['hook-key-file']
+        if (!config.hookKey || file === undefined) return undefined
         const key = readHookKeyFile(options)
-        const isOther = key?.equals(appConfig.hookKey ?? key) === false
-        if (isOther) appConfig.hookKey = key
-        return isOther
+        const isChanged = key?.equals(appConfig.hookKey ?? key) === false
+        if (isChanged) appConfig.hookKey = key
+        return { file, isChanged }
       },
     })
     becomeStorageOwner(config)
