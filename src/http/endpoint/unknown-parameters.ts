@@ -127,7 +127,7 @@ export function nearestName(
   return best ?? splitName(name).find((part) => known.includes(part))
 }
 
-/** Returns true for a name that resembles one of `known` or that other APIs have, also in a part: `rate_date`. */
+/** Returns true for a similar name, and one that other APIs have, also in a part: `rate_date`. */
 export function resemblesParameter(name: string, known: readonly string[]): boolean {
   if (nearestName(name, known) !== undefined || SYNONYMS.has(name.toLowerCase())) return true
   return splitName(name).some(
