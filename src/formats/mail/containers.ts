@@ -18,7 +18,7 @@ type Kind = 'archive' | 'gzip' | 'mail' | 'signed'
 
 const MOST_LAYERS = 3
 const HEAD_BYTES = 256
-const MAIL_START = /^[\r\n]*(?:From |[!-9;-~]{1,100}[ \t]*:)/
+const MAIL_START = /^(?:\xef\xbb\xbf)?\s*(?=>?From |[\w.-]{1,100}[ \t]*:)/
 const MAIL_TYPES = new Set(['message/rfc822', 'message/global'])
 const SIGNED_TYPE = /^application\/(?:x-)?pkcs7-mime$/
 const DER_SEQUENCE = 0x30
@@ -56,7 +56,7 @@ export function countFiles(files: readonly MailFile[]): number {
 }
 
 function containerKind({ name = '', type, bytes }: MailFile): Kind | undefined {
-  if (MAIL_TYPES.has(type) || (/\.eml$/i.test(name) && beginsAsMail(bytes))) return 'mail'
+  if (MAIL_TYPES.has(type) || /\.eml$/i.test(name)) return 'mail'
   if (bytes[0] === DER_SEQUENCE && (SIGNED_TYPE.test(type) || /\.p7m$/i.test(name))) return 'signed'
   if (isZip(bytes)) return 'archive'
   return bytes[0] === 0x1f && bytes[1] === 0x8b ? 'gzip' : undefined
@@ -91,15 +91,20 @@ async function openMail(
   bytes: Uint8Array<ArrayBuffer>,
   isIgnored: IsIgnored,
 ): Promise<MailParts | WholeReason> {
-  const root = await parseMail(bytes.buffer)
+  const [blanks] = MAIL_START.exec(Buffer.from(bytes.subarray(0, HEAD_BYTES)).toString('latin1')) ?? []
+  if (blanks === undefined) return 'no_mail'
+  const root = await parseMail((blanks === '' ? bytes : bytes.slice(blanks.length)).buffer)
   if (typeof root === 'object') return readParts(root, isIgnored)
   return root === 'too many parts' ? 'too_many_files' : 'damaged'
 }
 
 function openSigned(bytes: Uint8Array, isIgnored: IsIgnored): Promise<MailParts | WholeReason> | WholeReason {
-  const content = readSignedData(bytes)
-  if (typeof content !== 'object') return content ?? 'damaged'
-  return beginsAsMail(content) ? openMail(content, isIgnored) : 'no_mail'
+  try {
+    const content = readSignedData(bytes)
+    return typeof content === 'object' ? openMail(content, isIgnored) : (content ?? 'damaged')
+  } catch {
+    return 'damaged' // asn1js throws at some values
+  }
 }
 
 /** Returns the content of a SignedData, unverified; `encrypted`; undefined: it is neither. */
@@ -136,8 +141,4 @@ function openGzip({ name, bytes }: MailFile, mostBytes: number): MailParts | Who
     bytes: content,
   }
   return { files: [file], left: [], inline: 0, bodies: 0 }
-}
-
-function beginsAsMail(bytes: Uint8Array): boolean {
-  return MAIL_START.test(Buffer.from(bytes.subarray(0, HEAD_BYTES)).toString('latin1'))
 }

@@ -44,10 +44,32 @@ test('an attached mail is opened by its type, or by a name that ends in .eml', a
     file('a', mail, 'message/global'),
   ])
     assert.deepEqual(await read([one]), ['FE.xml'])
-  assert.deepEqual(await read([file('a.eml', '%PDF-1.4')]), ['a.eml'])
+  for (const start of ['\ufeff', ' \n\t\r\n', '>From ana@x.cr\n'])
+    for (const content of [mail, mail.subarray(mail.indexOf('Content-Type:'))])
+      assert.deepEqual(await read([file('a.eml', Buffer.concat([Buffer.from(start), content]))]), ['FE.xml'])
+  assert.deepEqual(await read([file('a.eml', '%PDF-1.4')]), ['a.eml no_mail'])
   assert.deepEqual(await read([file('a.dat', mail)]), ['a.dat'])
   const parts = Array.from({ length: 1100 }, () => file('a', ''))
   assert.deepEqual(await read([file('a.eml', createMail(parts)), FE]), ['a.eml too_many_files', 'FE.xml'])
+})
+
+test('a document that is labelled as a mail stays a document', async () => {
+  const rooted = String(INVOICE)
+    .replace(/^<[?].*?[?]>/, '')
+    .replace('<Factura', '<fe:Factura')
+  for (const content of [
+    INVOICE,
+    rooted,
+    '%PDF-1.4',
+    'a;b:c\n1;2',
+    '{"a":1}',
+    '"a": 1',
+    '%a: 1',
+    '[a:b]',
+    'x',
+  ])
+    for (const type of ['message/rfc822', 'message/global'])
+      assert.deepEqual(await read([file('a', content, type), FE]), ['a no_mail', 'FE.xml'], String(content))
 })
 
 test('an opaque S/MIME part is opened, in DER and in BER', async () => {
@@ -64,6 +86,10 @@ test('an opaque S/MIME part is opened, in DER and in BER', async () => {
     [signedData(mime).subarray(0, -20), 'damaged'],
     [Buffer.from('0 no DER'), 'damaged'],
     [signedData(INVOICE), 'no_mail'],
+    ...[0x0d, 0x17].map((tag): [Buffer, string] => [
+      Buffer.concat([Buffer.from([0x30, 0x80, tag, 0x83, 0x7f, 0xff, 0xff]), Buffer.alloc(0x7fffff, 0x81)]),
+      'damaged',
+    ]),
   ]
   for (const [content, note] of whole)
     assert.deepEqual(await read([file('smime.p7m', content)]), [`smime.p7m ${note}`])
@@ -71,8 +97,9 @@ test('an opaque S/MIME part is opened, in DER and in BER', async () => {
 
 test('a mutated S/MIME part is opened or a document', async () => {
   const random = createRandom(SEED)
-  for (let round = 0; round < 500; round++) {
-    const content = signedData(createMail([FE]), { isStream: round % 2 === 0 })
+  const mails = [createMail([FE]), Buffer.from('Subject: x\r\n\r\nhola')]
+  for (let round = 0; round < 1000; round++) {
+    const content = signedData(mails[round & 1] as Buffer, { isStream: round % 3 === 0 })
     for (let count = random.int(1, 5); count > 0; count--)
       content[random.chance(0.5) ? random.int(1, 60) : random.int(1, content.length - 1)] = random.int(0, 255)
     const names = await read([{ ...FE, content: '<a/>' }, file('smime.p7m', content)])

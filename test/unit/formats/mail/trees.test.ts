@@ -28,6 +28,7 @@ const TYPES = [
   'text/plain',
   'text/html',
   'text/csv',
+  'message/rfc822', // a wrong label
   'x',
 ]
 const INLINE = [
@@ -42,7 +43,7 @@ const IGNORED = ['.DS_Store', 'THUMBS.DB', '._a.xml', 'desktop.ini', 'firma-1.pn
 function createBytes({ random, count }: World): Buffer {
   const size = random.chance(0.03) ? random.int(20_000, 30_000) : random.int(1, 200)
   const noise = Buffer.from(Array.from({ length: 97 }, () => random.int(0, 255)))
-  return Buffer.concat([Buffer.from(`n${count.value++} `), Buffer.alloc(size, noise)])
+  return Buffer.concat([Buffer.from(`n${count.value++}! `), Buffer.alloc(size, noise)])
 }
 
 function createXml({ count }: World): Buffer {
@@ -163,6 +164,8 @@ function createLeaf(world: World): Tree {
   }
   const bytes = createBytes(world)
   const type = random.item(TYPES)
+  if (type === 'message/rfc822')
+    return one('document', bytes, encodeLeaf(world, bytes, { type, name, disposition }))
   const hasName = type === 'x' || random.chance(0.6)
   const isText = type.startsWith('text/')
   const encoding = isText && !hasName ? random.item(['base64', 'quoted-printable']) : undefined
