@@ -186,6 +186,8 @@ const names: [string, string][] = [
   ["filename*=cp850'es'Facturaci%A2n.pdf", 'Facturación.pdf'],
   ["filename*=UTF-8''%ff%81.pdf", 'ÿ_.pdf'],
   ['filename*=%C3%B1.pdf', 'ñ.pdf'],
+  ["filename*=O'Brien's%20a.pdf", "O'Brien's a.pdf"],
+  ["filename*=''D'Angelo's%20%F1.pdf", "D'Angelo's ñ.pdf"],
   ["filename*=UTF-8''100%.pdf", '100%.pdf'],
   ['filename="=?utf-8?B?RmFjdHVyYWNpw7NuLnBkZg==?="', 'Facturación.pdf'],
   ['filename==?utf-8?B?RmFjdHVyYWNpw7NuLnBkZg==?=', 'Facturación.pdf'],
