@@ -1,8 +1,9 @@
 // The parts of one message: its files and bodies, and those that are inline or left out. No part is passed over.
 
+import { decodeHex } from '../encoded-words.ts'
 import { baseName, isXmlType, partName, partType, sniffType } from './names.ts'
 import type { MimePart } from './parser.ts'
-import { listUuFiles } from './uuencode.ts'
+import { listUuFiles, type UuFile } from './uuencode.ts'
 
 export type MailFile = {
   /** Undefined: it has none. */
@@ -54,15 +55,17 @@ export function readParts(root: MimePart, isIgnored: IsIgnored): MailParts {
     const { encoding } = part.contentTransferEncoding
     const uuFiles = UUENCODED.test(encoding) ? listUuFiles(bytes) : undefined
     const name = partName(part) ?? baseName(uuFiles?.[0]?.name ?? null)
+    const addUuFiles = (files: readonly UuFile[]) => {
+      for (const { name, bytes } of files) addFile(contents, { name: baseName(name), bytes }, isIgnored)
+    }
     if (INLINE_TYPES.has(type)) contents.inline++
     else if (name === undefined && DECODED.test(encoding) && isBody(part, bytes)) {
       contents.bodies++
-      for (const file of type === 'text/html' ? [] : listUuFiles(bytes))
-        addFile(contents, { name: baseName(file.name), bytes: file.bytes }, isIgnored)
-    } else {
+      if (type !== 'text/html') addUuFiles(listUuFiles(bytes))
+    } else if (uuFiles && uuFiles.length > 1) addUuFiles(uuFiles)
+    else {
       const isDecoded = part.contentType.multipart === false && DECODED.test(encoding)
-      const content =
-        isDecoded || bytes.length === 0 ? bytes : uuFiles?.length === 1 ? uuFiles[0]?.bytes : undefined
+      const content = isDecoded || bytes.length === 0 ? bytes : uuFiles?.[0]?.bytes
       const isShown = isPicture(part, content) && pictures.has(pictureId(part))
       addFile(contents, { name, type: partType(part, content ?? bytes), bytes: content, isShown }, isIgnored)
     }
@@ -110,15 +113,10 @@ function findPictures(parts: readonly MimePart[]): Set<string> {
     const html = Buffer.from(content ?? new ArrayBuffer(0)).toString('latin1')
     for (const [, id = ''] of html.matchAll(/\bcid:([^"'\s<>)]{1,998})/gi)) {
       if (ids.size >= MOST_PICTURES) return ids
-      ids.add(id).add(decodeId(id))
+      ids.add(id).add(decodeHex(id.replaceAll('&amp;', '&'), '%'))
     }
   }
   return ids
-}
-
-function decodeId(id: string): string {
-  const byte = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))
-  return id.replaceAll('&amp;', '&').replace(/%([0-9a-f]{2})/gi, byte)
 }
 
 function pictureId({ contentId }: MimePart): string {

@@ -6,23 +6,24 @@ import { decodeName } from '../decode-bytes.ts'
 /** `bytes` is undefined for a file that is damaged or cut off. */
 export type UuFile = { name: string; bytes: Uint8Array<ArrayBuffer> | undefined }
 
-const BEGIN = /^begin [0-7]{3,4} +(\S.*?)\s*$/
+const BEGIN = /^begin [0-7]{3,4} +(\S.*)/s
 const [LF, CR, BLANK, LAST, E] = [0x0a, 0x0d, 0x20, 0x60, 0x65]
 const LONGEST_BEGIN = 1024
 const MOST_FILES = 1001 // more parts than a mail may have
 const MOST_CHECKS = 2 // characters after the data of a line
 
-/** Lists the files in a text. A line that begins like one, and is not followed by data, is text. */
+/** Lists the files in a text. A line that begins like one is text, unless `end` or a whole line of data follows. */
 export function listUuFiles(bytes: Uint8Array): UuFile[] {
   const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const files: UuFile[] = []
   for (let at = findBegin(content, 0); at !== undefined && files.length < MOST_FILES; ) {
     const start = nextLine(content, at)
     const line = content.subarray(at, Math.min(start, at + LONGEST_BEGIN))
-    const name = BEGIN.exec(decodeName(line))?.[1]
+    const name = BEGIN.exec(decodeName(line))?.[1]?.trimEnd()
     const { end, size, isWhole } = measure(content, start)
-    const isFile = name !== undefined && size > 0
-    if (isFile) files.push({ name, bytes: isWhole ? decode(content, start, size) : undefined })
+    const isData = isWhole || !isShort(content, start, nextLine(content, start))
+    const isFile = name !== undefined && size > 0 && isData
+    if (isFile) files.push({ name, bytes: isWhole ? decode(content.subarray(start, end), size) : undefined })
     at = findBegin(content, isFile ? end : start)
   }
   return files
@@ -67,11 +68,20 @@ function lineSize(content: Buffer, at: number, next: number): number | undefined
   return end - at - 1 <= Math.ceil(size / 3) * 4 + MOST_CHECKS ? size : undefined
 }
 
-function decode(content: Buffer, start: number, size: number): Uint8Array<ArrayBuffer> {
+/** Returns true for a line with less characters than its bytes take. */
+function isShort(content: Buffer, at: number, next: number): boolean {
+  const last = at + Math.ceil((digit(content, at, next) * 4) / 3)
+  return last >= next || (content[last] as number) < BLANK
+}
+
+/** Decodes the lines of a file. Undefined: one is short, where zeros are no blanks that could be missing. */
+function decode(content: Buffer, size: number): Uint8Array<ArrayBuffer> | undefined {
   const bytes = new Uint8Array(size)
+  const hasBlanks = !content.includes(LAST)
   let length = 0
-  for (let at = start; length < size; ) {
+  for (let at = 0; length < size; ) {
     const next = nextLine(content, at)
+    if (!hasBlanks && digit(content, at, next) > 0 && isShort(content, at, next)) return undefined
     const lineLength = digit(content, at, next)
     for (let one = 0; one < lineLength; one++) {
       const shift = (one % 3) * 2

@@ -63,13 +63,22 @@ test('parts in uuencode are decoded', async () => {
     }
   const unnamed = `Content-Transfer-Encoding: x-uue${NL}${NL}${uuencode('b.xml', Buffer.from(INVOICE))}`
   assert.deepEqual((await read(withRaw(unnamed, []))).parts, [`b.xml ${SIZE}`])
+  const two = `${unnamed}Hola${NL}${uuencode('c.bin', bytes)}${uuencode('Thumbs.db', bytes)}`
+  const { parts, left } = await read(withRaw(two, []))
+  assert.deepEqual([parts, left], [[`b.xml ${SIZE}`, 'c.bin 256'], ['Thumbs.db ignored']])
 })
 
 test('a part in an unknown or damaged encoding is left out as unreadable', async () => {
   const part = (encoding: string, content: string) =>
     `Content-Type: application/x; name=a.bin${NL}Content-Transfer-Encoding: ${encoding}${NL}${NL}${content}`
   const uu = uuencode('a.bin', Buffer.from('hola'))
-  const damaged = [uu.replace('end', ''), uu.replace('begin', 'begun'), `${uu}${uu}`, 'hola']
+  const ticked = uuencode('a.bin', Buffer.from('hola'.repeat(20)), { blank: '`' })
+  const damaged = [
+    uu.replace('end', ''),
+    uu.replace('begin', 'begun'),
+    ticked.replace(/(\nM.{9}).+/, '$1'),
+    'hola',
+  ]
   const raws = [
     ...['x-yenc', 'binhex', 'utf-8'].map((one) => part(one, 'hola')),
     ...damaged.map((one) => part('x-uue', one)),
@@ -108,6 +117,9 @@ test('a uuencoded block in a text is a document, and the text stays a body', asy
     `begin 644 a.txt${NL}no data`,
     'I begin 644 a',
     `begin 644 a${NL}end`,
+    `begin 644 the procedure${NL}${NL}PAGAR EN${NL}hola`,
+    `begin 644 the procedure${NL}PAGAR EN${NL}EL BANCO`,
+    `begin 644 a${' '.repeat(900)}b${NL}`.repeat(4000),
   ])
     assert.deepEqual(await readParts([text(words), FE]), { ...expected, parts: [`FE.xml ${SIZE}`] }, words)
 })
