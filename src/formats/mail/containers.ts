@@ -5,7 +5,14 @@ import { crc32, gunzipSync } from 'node:zlib'
 import { Constructed, fromBER, ObjectIdentifier, OctetString, Sequence } from 'asn1js'
 import { isXmlType, sniffType } from './names.ts'
 import { parseMail } from './parser.ts'
-import { type IsIgnored, type MailFile, type MailParts, readParts, type WholeReason } from './parts.ts'
+import {
+  addFile,
+  type IsIgnored,
+  type MailFile,
+  type MailParts,
+  readParts,
+  type WholeReason,
+} from './parts.ts'
 import { isInvoice, isZip, LARGEST_RATIO, readZip } from './zip.ts'
 
 /** Limits that the containers of a mail share. `bytes`: inflated. */
@@ -73,7 +80,7 @@ async function open(
   if (layers.length === MOST_LAYERS) return 'too_deep'
   const openers: Record<Kind, () => Promise<MailParts | WholeReason> | MailParts | WholeReason> = {
     archive: () => readZip(file.bytes, budget.bytes, isIgnored),
-    gzip: () => openGzip(file, budget.bytes),
+    gzip: () => openGzip(file, budget.bytes, isIgnored),
     mail: () => openMail(file.bytes, isIgnored),
     signed: () => openSigned(file.bytes, isIgnored),
   }
@@ -121,7 +128,11 @@ function children(block: unknown): unknown[] {
   return block instanceof Sequence || block instanceof Constructed ? block.valueBlock.value : []
 }
 
-function openGzip({ name, bytes }: MailFile, mostBytes: number): MailParts | WholeReason {
+function openGzip(
+  { name, bytes }: MailFile,
+  mostBytes: number,
+  isIgnored: IsIgnored,
+): MailParts | WholeReason {
   const most = Math.min(mostBytes, bytes.length * LARGEST_RATIO)
   let content: Uint8Array<ArrayBuffer>
   try {
@@ -140,5 +151,7 @@ function openGzip({ name, bytes }: MailFile, mostBytes: number): MailParts | Who
     type: isXmlType(type) ? type : 'application/xml',
     bytes: content,
   }
-  return { files: [file], left: [], inline: 0, bodies: 0 }
+  const contents: MailParts = { files: [], left: [], inline: 0, bodies: 0 }
+  addFile(contents, file, isIgnored)
+  return contents
 }

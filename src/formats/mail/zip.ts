@@ -1,7 +1,8 @@
 // Files of a ZIP archive in a mail. An archive that is over a limit, or without an invoice, stays whole.
 
 import { crc32 } from 'node:zlib'
-import { type Entry, fromBufferPromise, getFileNameLowLevel, type ZipFile } from 'yauzl'
+import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl'
+import { decodeName } from '../decode-bytes.ts'
 import { createInvoiceReader } from '../invoices/invoice.ts'
 import { baseName, sniffType } from './names.ts'
 import { addFile, type IsIgnored, type MailParts, type WholeReason } from './parts.ts'
@@ -21,6 +22,8 @@ const LOCATOR_64 = Buffer.from('PK\u0006\u0007')
 const LOCATOR_64_SIZE = 20
 const END_SIZE = 22
 const LOCAL_HEADER_SIZE = 30
+const UTF8_NAMES = 0x0800
+const UNICODE_PATH = 0x7075
 
 /** Returns whether a file is an archive by its content, perhaps after other bytes. */
 export function isZip(bytes: Uint8Array): boolean {
@@ -51,13 +54,7 @@ export async function readZip(
     const entries: ZippedFile[] = []
     for await (const entry of zip.eachEntry()) {
       if (entry.extraFieldLength > LARGEST_EXTRA) return 'damaged'
-      const path = getFileNameLowLevel(
-        entry.generalPurposeBitFlag,
-        entry.fileNameRaw,
-        entry.extraFields,
-        false,
-      )
-      entries.push({ entry, path })
+      entries.push({ entry, path: entryPath(entry) })
     }
     const contents: MailParts = { files: [], left: [], inline: 0, bodies: 0 }
     const files = entries.filter(({ path }) => !/[/\\]$/.test(path))
@@ -73,6 +70,17 @@ export async function readZip(
   } catch {
     return 'damaged'
   }
+}
+
+/** Decodes a path. Without a flag, or a field of its own in UTF-8, it is in cp437. */
+function entryPath({ generalPurposeBitFlag, fileNameRaw, extraFields }: Entry): string {
+  const checksum = crc32(fileNameRaw)
+  const field = extraFields.find(
+    ({ id, data }) =>
+      id === UNICODE_PATH && data.length > 5 && data[0] === 1 && data.readUInt32LE(1) === checksum,
+  )
+  const charset = generalPurposeBitFlag & UTF8_NAMES ? undefined : 'cp437'
+  return decodeName(field?.data.subarray(5) ?? fileNameRaw, charset).replaceAll('\\', '/')
 }
 
 /** Returns true for an invoice that cannot be read, too. */
@@ -102,15 +110,16 @@ function cutArchive(bytes: Uint8Array): Buffer | 'damaged' | 'two_ends' {
 /** Returns whether another archive ends outside of the entries. */
 function hasHiddenEnd(archive: Buffer, entries: readonly ZippedFile[]): boolean {
   const last = archive.lastIndexOf(END_RECORD)
-  const spans =
-    (at: number) =>
-    ({ entry }: ZippedFile) => {
-      const start = entry.relativeOffsetOfLocalHeader
-      const size = LOCAL_HEADER_SIZE + entry.fileNameLength + entry.extraFieldLength + entry.compressedSize
-      return at > start && at < start + size
-    }
-  for (let at = archive.indexOf(END_RECORD); at < last; at = archive.indexOf(END_RECORD, at + 1))
-    if (!entries.some(spans(at))) return true
+  const spans = entries.map(({ entry }) => {
+    const start = entry.relativeOffsetOfLocalHeader
+    const size = LOCAL_HEADER_SIZE + entry.fileNameLength + entry.extraFieldLength + entry.compressedSize
+    return { start, end: Math.min(start + size, last) }
+  })
+  for (let at = archive.indexOf(END_RECORD); at < last; ) {
+    const around = spans.find(({ start, end }) => at > start && at < end)
+    if (!around) return true
+    at = archive.indexOf(END_RECORD, around.end)
+  }
   return false
 }
 

@@ -26,9 +26,13 @@ const file = (name: string, content: Uint8Array | string, type = 'application/oc
 const FE = file('FE.xml', INVOICE, 'text/xml')
 
 /** Reads a mail into `name note` of its documents, or the reason of its refusal. */
-async function read(parts: TestPart[] | Buffer, isWhole = false): Promise<string[] | string> {
+async function read(
+  parts: TestPart[] | Buffer,
+  isWhole = false,
+  ignore: string[] = [],
+): Promise<string[] | string> {
   const raw = Array.isArray(parts) ? createMail(parts) : parts
-  const mail = await readMail(new Uint8Array(raw).buffer, { ignore: [], isWhole })
+  const mail = await readMail(new Uint8Array(raw).buffer, { ignore, isWhole })
   if ('refused' in mail) return mail.refused
   for (const { bytes } of mail.parts) assert.equal(bytes.byteLength, bytes.buffer.byteLength)
   return mail.parts.map(({ name, note }) => (note === null ? name : `${name} ${note}`))
@@ -116,6 +120,9 @@ test('a gzip with an XML is opened', async () => {
     assert.deepEqual(await read([file('FE.xml.gz', gzipSync(content), 'application/gzip')]), ['FE.xml'])
   assert.deepEqual(await read([file('FE.XML.GZ', gzipSync(INVOICE))]), ['FE.XML'])
   assert.deepEqual(await read([{ type: 'application/gzip', content: gzipSync(INVOICE) }]), ['adjunto-1.xml'])
+  const zipped = file('FE-1.xml.gz', gzipSync(INVOICE))
+  assert.deepEqual(await read([zipped, FE], false, ['FE-?.xml']), ['FE.xml'])
+  assert.deepEqual(await read([zipped], false, ['FE-?.xml']), 'no documents')
   const two = Buffer.concat([gzipSync(INVOICE), gzipSync(INVOICE)])
   const zeros = gzipSync(Buffer.concat([INVOICE, Buffer.alloc(MIB, ' ')]))
   const whole: [Buffer, string][] = [

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { crc32 } from 'node:zlib'
 import { isIgnoredName } from '../../../../src/formats/mail/ignored.ts'
 import { readMail } from '../../../../src/formats/mail/mail.ts'
 import { isZip, readZip } from '../../../../src/formats/mail/zip.ts'
@@ -48,6 +49,37 @@ test('readZip leaves out empty files, and those of file managers', async () => {
       .map((name) => `${name} ignored`)
       .concat('empty.txt empty'),
   )
+})
+
+test('readZip decodes names in UTF-8, else in cp437', async () => {
+  const read = async (name: Buffer, isFlagged: boolean, field = Buffer.alloc(0)) => {
+    const zip = storedZip({ 'FE.xml': Buffer.from(INVOICE), ['x'.repeat(name.length)]: Buffer.from('a') })
+    const entry = zip.lastIndexOf('PK\u0001\u0002')
+    name.copy(zip, entry + 46)
+    if (!isFlagged) zip.writeUInt16LE(0, entry + 8)
+    zip.writeUInt16LE(field.length, entry + 30)
+    zip.writeUInt32LE(zip.readUInt32LE(zip.length - 10) + field.length, zip.length - 10)
+    const bytes = Buffer.concat([zip.subarray(0, -22), field, zip.subarray(-22)])
+    return ((await names(await readZip(bytes, MIB, isIgnored))) as string[])[1]
+  }
+  const unicode = (name: Buffer, text: string | Buffer, version = 1) => {
+    const field = Buffer.concat([Buffer.alloc(9), Buffer.from(text)])
+    field.writeUInt16LE(0x7075, 0)
+    field.writeUInt16LE(field.length - 4, 2)
+    field[4] = version
+    field.writeUInt32LE(crc32(name), 5)
+    return field
+  }
+  const [utf8, latin1] = [Buffer.from('ó.pdf'), Buffer.from('Á.pdf', 'latin1')]
+  const dos = Buffer.from('\xb5.pdf', 'latin1')
+  for (const isFlagged of [true, false]) assert.equal(await read(utf8, isFlagged), 'ó.pdf')
+  assert.equal(await read(Buffer.from('Facturaci\xa2n.pdf', 'latin1'), false), 'Facturación.pdf')
+  assert.equal(await read(dos, false), '╡.pdf')
+  assert.equal(await read(latin1, true), 'Á.pdf')
+  assert.equal(await read(dos, false, unicode(dos, 'Á.pdf')), 'Á.pdf')
+  assert.equal(await read(dos, false, unicode(dos, 'Á.pdf', 2)), '╡.pdf')
+  assert.equal(await read(dos, false, unicode(utf8, 'Á.pdf')), '╡.pdf')
+  assert.equal(await read(dos, false, unicode(dos, dos)), '╡.pdf')
 })
 
 test('readZip accepts an invoice that cannot be read', async () => {
@@ -129,6 +161,12 @@ test('readZip rejects an archive with two ends', async () => {
   rebased.writeUInt32LE(rebased.readUInt32LE(rebased.length - 6) + good.length, rebased.length - 6)
   rebased.writeUInt32LE(good.length, rebased.indexOf('PK\u0001\u0002') + 42)
   const noted = Buffer.concat([good.subarray(0, -2), Buffer.from([22, 0]), end])
+  const inside = await storedZip({
+    'FE.xml': Buffer.from(INVOICE),
+    'a.txt': Buffer.alloc(MIB, end),
+    '._a': end,
+  })
+  assert.deepEqual(names(await readZip(inside, 9 * MIB, isIgnored)), ['FE.xml', 'a.txt'])
   for (const parts of [[good, other], [other, good], [good, end], [end, good], [good, rebased], [noted]])
     assert.equal(await readZip(Buffer.concat(parts), MIB, isIgnored), 'two_ends', String(parts.length))
 })
