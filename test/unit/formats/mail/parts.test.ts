@@ -25,7 +25,10 @@ const readParts = (parts: TestPart[], ignore?: string[]) => read(createMail(part
 
 /** Returns a mail with a part that is written to the letter. */
 function withRaw(raw: string, parts: TestPart[] = [FE]): string {
-  return createMail(parts).toString('latin1').replace('--part--', `--part${NL}${raw}${NL}--part--`)
+  const more = `--part${NL}${raw}${NL}--part--`
+  return createMail(parts)
+    .toString('latin1')
+    .replace('--part--', () => more)
 }
 
 test('a text, CSV or HTML part with a name is a document', async () => {
