@@ -98,7 +98,14 @@ export async function openMailFolder(
       downloadHead: (uid) => fetchBytes(uid, { headers: ['from', 'subject'] }),
       async move(uid, target) {
         const range = String(uid)
-        const copy = JSON.stringify([server.host, server.user_name, path, String(uidValidity), uid])
+        const copy = JSON.stringify([
+          server.host,
+          server.port,
+          server.user_name,
+          path,
+          String(uidValidity),
+          uid,
+        ])
         const isMoved =
           moves === 'MOVE'
             ? await within(client.messageMove(range, targets[target], { uid: true }))

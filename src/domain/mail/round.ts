@@ -240,8 +240,8 @@ async function moveRefused(round: Round, uid: number): Promise<void> {
 
 /** Identifies a mail among the refused ones, with the settings that it was refused by. */
 function refusalKey({ mailbox, folder }: Pick<Round, 'mailbox' | 'folder'>, uid: number): string {
-  const { id, host, user_name, allow_from, ignore_names, largest } = mailbox
-  const settings = [id, host, user_name, mailbox.folder, allow_from, ignore_names, largest]
+  const { id, host, port, user_name, allow_from, ignore_names, largest } = mailbox
+  const settings = [id, host, port, user_name, mailbox.folder, allow_from, ignore_names, largest]
   return JSON.stringify([settings, folder.uidvalidity, uid])
 }
 

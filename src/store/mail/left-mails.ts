@@ -15,13 +15,18 @@ export function selectLeftMails(db: ReadDb, mailboxIds: readonly number[]): Prom
 
 /**
  * Inserts a mail, and deletes all but the last 20 of its mailbox, inside a transaction. Returns false for one that is
- * recorded already, because it could not be moved.
+ * recorded with this reason already, because it could not be moved. One of another reason is renewed.
  */
 export async function insertLeftMail(trx: WriteDb, mail: LeftMailRow): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await trx
     .insertInto('mail_left')
     .values(mail)
-    .onConflict((on) => on.columns(['mailbox_id', 'uidvalidity', 'uid']).doNothing())
+    .onConflict((on) => {
+      const renewal = on.columns(['mailbox_id', 'uidvalidity', 'uid']).doUpdateSet(mail)
+      return mail.reason === null
+        ? renewal
+        : renewal.where('mail_left.reason', 'is distinct from', mail.reason)
+    })
     .executeTakeFirstOrThrow()
   if (numInsertedOrUpdatedRows === 0n) return false
   const all = await newestFirst(trx, [mail.mailbox_id]).select(['uidvalidity', 'uid']).execute()

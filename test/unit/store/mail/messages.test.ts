@@ -121,17 +121,31 @@ test('the rows of a mail of several agents change together, and are deleted toge
 test('`insertLeftMail` records a mail once, and the last 20 of a mailbox', async (t) => {
   const { db, mailbox_id } = await openMailbox(t)
   const other = await insertTestMailbox(db, { name: 'other' })
-  const refuse = (mailbox: number, uid: number) =>
+  const refuse = (mailbox: number, uid: number, facts: { reason?: string | null; parts?: string } = {}) =>
     atomically(db, (trx) =>
       insertLeftMail(trx, {
         ...{ mailbox_id: mailbox, uidvalidity: 5, uid, size: 900, reason: uid % 2 ? 'sender' : null },
         ...{ from_text: null, subject: 'Factura', parts: '[]' },
         at: new Date(Date.parse(AT) + uid * 1000).toISOString(),
+        ...facts,
       }),
     )
   assert.equal(await refuse(other, 1), true)
   for (let uid = 1; uid <= 22; uid++) assert.equal(await refuse(mailbox_id, uid), true)
-  assert.equal(await refuse(mailbox_id, 22), false)
+  assert.equal(await refuse(mailbox_id, 21), false)
+  const parts = JSON.stringify([{ name: 'a.pdf', reason: 'empty' }])
+  const rows = async () => (await selectLeftMails(db, [mailbox_id])).filter(({ uid }) => uid > 20)
+  for (const facts of [{ reason: null }, { reason: null, parts }, { reason: 'too large' }]) {
+    assert.equal(await refuse(mailbox_id, 21, facts), true)
+    const [last, renewed] = (await rows()).map(({ reason, parts }) => ({ reason, parts }))
+    assert.deepEqual(
+      [last, renewed],
+      [
+        { reason: null, parts: '[]' },
+        { parts: '[]', ...facts },
+      ],
+    )
+  }
   const uids = async (mailbox: number) => (await selectLeftMails(db, [mailbox])).map(({ uid }) => uid)
   assert.deepEqual(
     await uids(mailbox_id),
