@@ -30,7 +30,7 @@ export function decodePieces(pieces: readonly ParameterPiece[]): string {
   const bytes = pieces.map(({ isEncoded, text }, at) => {
     if (!isEncoded) return text
     const [prefix = '', label = ''] = (at === 0 && /^([^']*)'[^']*'/.exec(text)) || []
-    if (label !== '' && !findCharset(label)) return decodeHex(text, '%') // such as O'Brien's
+    if (label !== '' && !findCharset(label)) return decodeHex(text, '%') // the name is O'Brien's
     charset ??= label
     return decodeHex(text.slice(prefix.length), '%')
   })

@@ -1,5 +1,5 @@
 // Reads mails in a thread of its own, so that no mail delays a request. The thread is started for the first mail and
-// ended when it is idle. A mail that takes too long, or too much memory, ends it and is unreadable.
+// ended when it is idle. A mail that takes too long, or too much memory, ends it: a round reads that mail once more.
 
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'

@@ -15,7 +15,7 @@ export function selectLeftMails(db: ReadDb, mailboxIds: readonly number[]): Prom
 
 /**
  * Inserts a mail, and deletes all but the last 20 of its mailbox, inside a transaction. Returns false for one that is
- * recorded with this reason already, because it could not be moved. One of another reason is renewed.
+ * recorded with this reason already, because it could not be moved. Renews the row of another reason.
  */
 export async function insertLeftMail(trx: WriteDb, mail: LeftMailRow): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await trx
