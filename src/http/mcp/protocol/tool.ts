@@ -139,7 +139,7 @@ function parseArguments<Q extends QuerySchema>(
   const output = validate(schema, 'query', texts, errors)
   const parameters = Object.keys(schema.entries)
   const names = Object.keys(unknown)
-  // A name such as `thread_id` does not resemble `id`: it is required, so a call without it is an error anyway.
+  // `thread_id` does not resemble `id`, which is required: without it a call is an error anyway.
   const others = parameters.filter((one) => one !== 'id')
   if (changes || errors.length > 0 || names.some((name) => resemblesParameter(name, others)))
     addUnknownParameters(unknown, parameters, errors, { owner: 'this tool' })
