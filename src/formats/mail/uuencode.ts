@@ -74,15 +74,15 @@ function isShort(content: Buffer, at: number, next: number): boolean {
   return last >= next || (content[last] as number) < BLANK
 }
 
-/** Decodes the lines of a file. Undefined: one is short, where zeros are no blanks that could be missing. */
+/** Decodes the lines of a file. Undefined: one is short, and blanks at the end of others are not missing. */
 function decode(content: Buffer, size: number): Uint8Array<ArrayBuffer> | undefined {
   const bytes = new Uint8Array(size)
-  const hasBlanks = !content.includes(LAST)
+  const isTrimmed = !['`', ' \n', ' \r\n'].some((zero) => content.includes(zero))
   let length = 0
   for (let at = 0; length < size; ) {
     const next = nextLine(content, at)
-    if (!hasBlanks && digit(content, at, next) > 0 && isShort(content, at, next)) return undefined
     const lineLength = digit(content, at, next)
+    if (!isTrimmed && lineLength > 0 && isShort(content, at, next)) return undefined
     for (let one = 0; one < lineLength; one++) {
       const shift = (one % 3) * 2
       const from = at + 1 + Math.floor(one / 3) * 4 + (one % 3)

@@ -75,13 +75,10 @@ test('a part in an unknown or damaged encoding is left out as unreadable', async
   const part = (encoding: string, content: string) =>
     `Content-Type: application/x; name=a.bin${NL}Content-Transfer-Encoding: ${encoding}${NL}${NL}${content}`
   const uu = uuencode('a.bin', Buffer.from('hola'))
-  const ticked = uuencode('a.bin', Buffer.from('hola'.repeat(20)), { blank: '`' })
-  const damaged = [
-    uu.replace('end', ''),
-    uu.replace('begin', 'begun'),
-    ticked.replace(/(\nM.{9}).+/, '$1'),
-    'hola',
-  ]
+  const short = [' ', '`'].map((blank) =>
+    uuencode('a.bin', Buffer.from('hola'.repeat(20)), { blank }).replace(/(\nM.{9}).+/, '$1'),
+  )
+  const damaged = [uu.replace('end', ''), uu.replace('begin', 'begun'), ...short, 'hola']
   const raws = [
     ...['x-yenc', 'binhex', 'utf-8'].map((one) => part(one, 'hola')),
     ...damaged.map((one) => part('x-uue', one)),
