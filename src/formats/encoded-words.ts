@@ -29,8 +29,8 @@ export function decodePieces(pieces: readonly ParameterPiece[]): string {
   let charset: string | undefined
   const bytes = pieces.map(({ isEncoded, text }, at) => {
     if (!isEncoded) return text
-    const [prefix = '', label = ''] = (at === 0 && /^([^']*)'[^']*'/.exec(text)) || []
-    if (label !== '' && !findCharset(label)) return decodeHex(text, '%') // the name is O'Brien's
+    const [prefix = '', label = '', language] = (at === 0 && /^([^'%\s]*)'([^']*)'/.exec(text)) || []
+    if (label !== '' && language && !findCharset(label)) return decodeHex(text, '%') // the name is O'Brien's
     charset ??= label
     return decodeHex(text.slice(prefix.length), '%')
   })

@@ -187,6 +187,7 @@ const names: [string, string][] = [
   ["filename*=UTF-8''%ff%81.pdf", 'ÿ_.pdf'],
   ['filename*=%C3%B1.pdf', 'ñ.pdf'],
   ["filename*=O'Brien's%20a.pdf", "O'Brien's a.pdf"],
+  ["filename*=a%20''b'.pdf", "a ''b'.pdf"],
   ["filename*=''D'Angelo's%20%F1.pdf", "D'Angelo's ñ.pdf"],
   ["filename*=UTF-8''100%.pdf", '100%.pdf'],
   ['filename="=?utf-8?B?RmFjdHVyYWNpw7NuLnBkZg==?="', 'Facturación.pdf'],
