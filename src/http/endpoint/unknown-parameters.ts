@@ -28,8 +28,8 @@ const SYNONYMS = new Map<string, string | undefined>([
   ['end', 'to'],
   ['end_date', 'to'],
   ['enddate', 'to'],
-  ['from', 'base'],
-  ['to', 'quote'],
+  ['from', undefined], // a day or a currency
+  ['to', undefined],
   ['source', 'base from'],
   ['target', 'quote to'],
   ['pair', 'base'],
@@ -130,9 +130,7 @@ export function nearestName(
 /** Returns true for a similar name, and one that other APIs have, also in a part: `rate_date`. */
 export function resemblesParameter(name: string, known: readonly string[]): boolean {
   if (nearestName(name, known) !== undefined || SYNONYMS.has(name.toLowerCase())) return true
-  return splitName(name).some(
-    (part) => !/^(?:from|to)$/.test(part) && /^(?:on|from|to|base)\b/.test(SYNONYMS.get(part) ?? ''),
-  )
+  return splitName(name).some((part) => /^(?:on|from|to|base)\b/.test(SYNONYMS.get(part) ?? ''))
 }
 
 /** Splits names such as `date_from`, `rateType` and `on[]`, which are too far from `from`, `type` and `on` by letters. */
