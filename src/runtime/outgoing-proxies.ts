@@ -30,6 +30,8 @@ const VARIABLES = ['http_proxy', 'https_proxy'] as const
 const NEVER_PROXIED = ['localhost', '127.0.0.0/8', '::1']
 const NOT_CONNECTED = /^(E[A-Z]+(_AGAIN)?|UND_ERR_\w+|CONNECT_TIMEOUT)$/
 const NO_TUNNEL = /^(ERR_PROXY_TUNNEL|EPROXY)$/ // of Node, and of the client of IMAP
+/** Limit of a tunnel up to its first byte of the host: less than that of a hook. */
+const TUNNEL_MS = 9000
 // The status in the errors of fetch and of the client of IMAP.
 const STATUS = /(?:Proxy response|Proxy Authentication Required|Invalid response from proxy:) \(?(\d{3})/
 
@@ -76,13 +78,16 @@ function parseException(text: string): Exception {
 
 function parseNetwork(text: string): BlockList | undefined {
   const list = new BlockList()
-  const [first = '', last = first] = text.split('-')
-  const [address = '', bits] = text.split('/')
-  if (isIP(first) !== 0 && isIP(first) === isIP(last)) list.addRange(first, last, familyName(first))
-  else if (isIP(address) !== 0 && Number(bits) <= (isIP(address) === 4 ? 32 : 128))
-    list.addSubnet(address, Number(bits), familyName(address))
-  else return undefined
-  return list
+  const [, address = '', bits] = /^(.+)\/(\d{1,3})$/.exec(text) ?? []
+  const [first = '', last = first, rest] = text.split('-')
+  try {
+    if (isIP(address) !== 0) list.addSubnet(address, Number(bits), familyName(address))
+    else if (isIP(first) !== 0 && rest === undefined) list.addRange(first, last, familyName(first))
+    else return undefined
+    return list
+  } catch {
+    return undefined // a prefix too long, or a range without addresses
+  }
 }
 
 function familyName(address: string): 'ipv4' | 'ipv6' {
@@ -92,7 +97,7 @@ function familyName(address: string): 'ipv4' | 'ipv6' {
 /** Returns the error of a connection through a proxy, with the name of the proxy and its status. */
 export function proxyError(error: Error, { name }: OutgoingProxy): Error {
   const { statusCode = STATUS.exec(error.message)?.[1] } = error as { statusCode?: number | string }
-  if (statusCode !== undefined) return new ProxyError(`the proxy ${name} answered HTTP ${statusCode}`, error)
+  if (Number(statusCode) > 0) return new ProxyError(`the proxy ${name} answered HTTP ${statusCode}`, error)
   const reason = networkReason(error)
   if (NO_TUNNEL.test(reason)) return new ProxyError(`the proxy ${name} opened no tunnel`, error)
   return NOT_CONNECTED.test(reason) ? new ProxyError(`through the proxy ${name}: ${reason}`, error) : error
@@ -116,8 +121,13 @@ export class TunnelAgent extends Agent {
     const { host, port } = options
     const proxy = this.#proxies?.find({ protocol: 'https:', hostname: host ?? '', port: String(port ?? '') })
     if (!proxy) return this.#direct.createConnection(options, callback)
-    return super.createConnection(options, (error, socket) =>
-      callback?.(error && proxyError(error, proxy), socket),
-    )
+    // Until the tunnel is open, the request has no socket, so its end or abort would leave this one open.
+    const socket = super.createConnection(options, (error, tunnel) => {
+      clearTimeout(timer)
+      callback?.(error && proxyError(error, proxy), tunnel)
+    })
+    const silence = Object.assign(new Error('no tunnel in time'), { code: 'EPROXY' })
+    const timer = setTimeout(() => socket?.destroy(silence), TUNNEL_MS)
+    return socket
   }
 }

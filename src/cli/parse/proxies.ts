@@ -14,7 +14,10 @@ import type { Environment } from './args.ts'
 import { readLibrarySettings, type Settings } from './settings.ts'
 
 /** Sender of the requests of `fetch`, as Node has it. */
-type Dispatcher = { dispatch(options: { origin: string }, handler: ResponseHandler): boolean }
+type Dispatcher = {
+  dispatch(options: { origin: string }, handler: ResponseHandler): boolean
+  destroy(): Promise<void>
+}
 type Controller = { abort(error: Error): void }
 type ResponseHandler = {
   onResponseStart(controller: Controller, status: number, ...rest: unknown[]): void
@@ -30,11 +33,11 @@ export function outgoingProxies(env: Environment, settings: Settings): OutgoingP
   return readProxies(env, readLibrarySettings(settings, /^(https?|no)_proxy$/i))
 }
 
-/** Uses the proxies in this process. Returns a function that ends that. */
+/** Uses the proxies in this process. Returns a function that ends that, and the requests that wait. */
 export function useProxies(proxies: OutgoingProxies): () => void {
   const proxy = proxies.https ?? proxies.http
   if (!proxy) return () => {}
-  const global = globalThis as { [DISPATCHER]?: Dispatcher }
+  const global = globalThis as { [DISPATCHER]?: Pick<Dispatcher, 'dispatch'> }
   // Each URL has a proxy here, or else Node would read the environment.
   const env = { http_proxy: proxies.http?.url ?? proxy.url, https_proxy: proxies.https?.url ?? proxy.url }
   const makeDispatcher = (no_proxy: string) => {
@@ -57,6 +60,7 @@ export function useProxies(proxies: OutgoingProxies): () => void {
   https.globalAgent = new TunnelAgent(proxies)
   return () => {
     global[DISPATCHER] = formerDispatcher
+    for (const one of [proxied, direct]) one.destroy()
     https.globalAgent = globalAgent
   }
 }

@@ -57,6 +57,7 @@ export async function postMessage(
 }
 
 function sendMessage(message: OutgoingMessage, signal: AbortSignal): Promise<number> {
+  signal.throwIfAborted()
   const { hook, secrets, id, body, now } = message
   const seconds = Math.floor(now.getTime() / 1000)
   const headers = {
@@ -88,6 +89,7 @@ function sendMessage(message: OutgoingMessage, signal: AbortSignal): Promise<num
       readStart(request, response).then(() => resolve(statusCode))
     })
     request.on('error', fail)
+    signal.addEventListener('abort', () => fail(new Error('aborted'))) // a request without a socket has no error
     request.on('close', () => fail(new Error('the connection was closed without an answer')))
     request.end(body)
   })

@@ -13,7 +13,7 @@ export type ForwardProxy = {
   /** Host and port of each request. */
   requests: string[]
   /** Status of its answers in place of those of the hosts; 0: it closes the connection; undefined: it works. */
-  status: number | undefined
+  status: number | 'silent' | undefined
 }
 
 const PASSWORD = 'contraseña de ana'
@@ -35,6 +35,7 @@ export async function startForwardProxy(
     const { hostname, port, pathname, search } = new URL(request.url ?? '')
     const target = `${hostname}:${port || 80}`
     const status = failure(request, target)
+    if (status === 'silent') return
     if (status === 0) return void response.destroy()
     if (status) return void response.writeHead(status).end('<h1>the proxy has no answer</h1>')
     const { 'proxy-authorization': _, ...headers } = request.headers
@@ -51,6 +52,7 @@ export async function startForwardProxy(
     socket.on('error', () => {})
     const target = request.url ?? ''
     const status = failure(request, target)
+    if (status === 'silent') return
     if (status === 0) return void socket.end()
     if (status) return void socket.end(`HTTP/1.1 ${status} no tunnel\r\ncontent-length: 0\r\n\r\n`)
     const host = connect(hosts[target] ?? 0, '127.0.0.1', () => {

@@ -8,8 +8,10 @@ import { request } from 'node:https'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { useProxies } from '../../../../src/cli/parse/proxies.ts'
 import { startBank } from '../../../../src/demo/bank.ts'
+import { postMessage } from '../../../../src/domain/hooks/post.ts'
 import { createCredentialReader } from '../../../../src/domain/mail/credentials.ts'
 import { run } from '../../../../src/main.ts'
 import { openBccrConnection } from '../../../../src/providers/bccr/bccr.ts'
@@ -25,11 +27,12 @@ import { startProgram } from '../../../support/program.ts'
 import { TEST_PROVIDERS } from '../../../support/providers.ts'
 import { startForwardProxy } from '../../../support/sources/forward-proxy.ts'
 import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
-import { runCommand } from '../../../support/terminal.ts'
+import { runCommand, until } from '../../../support/terminal.ts'
 import { week } from '../../providers/support.ts'
 
 const TODAY = currentDay(() => new Date())
 const PASSWORD = /contrase/i
+const SECRET = `whsec_${'A'.repeat(43)}=`
 const NEVER = new AbortController().signal
 
 /** A fake bank and a proxy that reaches it as `bank.test`. */
@@ -162,6 +165,65 @@ test('a proxy that closes the connection is named without codes of tunnels', asy
   )
   for (const url of ['https://bank.test/', 'http://bank.test/'])
     assert.equal(await failureReason(fetch(url)), `through the proxy ${proxy.url}: UND_ERR_SOCKET`)
+})
+
+test('a silent proxy or host behind it ends with the attempt', async (t) => {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  t.after(() => silent.close())
+  const proxy = await startForwardProxy(t, { 'hook.test:443': (silent.address() as AddressInfo).port })
+  use(t, proxy.url)
+  const hook = { url: 'https://hook.test/', allow_http: 0 as const }
+  const message = { ...{ hook, secrets: [SECRET], headers: {} }, id: 'msg_1', body: '{}', now: new Date() }
+  for (const status of ['silent', undefined] as const) {
+    proxy.status = status
+    const stop = new AbortController()
+    const count = proxy.requests.length
+    const attempt = postMessage(message, stop.signal)
+    await until(() => proxy.requests.length > count)
+    stop.abort()
+    assert.equal((await attempt).failure, 'no answer within 10 s')
+    assert.equal((await postMessage(message, NEVER, 50)).failure, 'no answer within 0.05 s')
+  }
+})
+
+test('a tunnel has 9 s to open', async (t) => {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  t.after(() => silent.close())
+  const proxy = await startForwardProxy(t, { 'bank.test:443': (silent.address() as AddressInfo).port })
+  use(t, proxy.url)
+  for (const status of ['silent', undefined] as const) {
+    proxy.status = status
+    const count = proxy.requests.length
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const reason = failureReason(requested('https://bank.test/'))
+    while (proxy.requests.length === count) await setImmediate()
+    t.mock.timers.tick(9000)
+    t.mock.timers.reset()
+    assert.equal(await reason, `the proxy ${proxy.url} opened no tunnel`)
+  }
+})
+
+test('the end of the command ends its requests', async (t) => {
+  const proxy = await startForwardProxy(t, {})
+  proxy.status = 'silent'
+  const end = useProxies(readProxies({ http_proxy: proxy.url, https_proxy: proxy.url }))
+  const reasons = Promise.all(
+    ['https://bank.test/', 'http://bank.test/'].map((url) => failureReason(fetch(url))),
+  )
+  await until(() => proxy.requests.length === 2)
+  end()
+  for (const reason of await reasons) assert.match(reason, /UND_ERR_DESTROYED/)
+})
+
+test('a port that is no proxy of HTTP is named without a status', async (t) => {
+  const greeter = createServer((socket) => socket.end('220 mail.test ready\r\n\r\n')).listen(0, '127.0.0.1')
+  await once(greeter, 'listening')
+  t.after(() => greeter.close())
+  const name = `http://127.0.0.1:${(greeter.address() as AddressInfo).port}`
+  use(t, name)
+  assert.equal(await failureReason(requested('https://bank.test/')), `the proxy ${name} opened no tunnel`)
 })
 
 test('a hook of this machine needs no proxy', async (t) => {
