@@ -177,10 +177,14 @@ async function connect(
   client.on('error', () => undefined) // the pending command has it
   const within: Within = async (answer) => {
     const over = AbortSignal.any([signal, AbortSignal.timeout(DEADLINE_MS)])
-    const close = () => client.close() // rejects the pending command
+    const failure = Promise.withResolvers<never>()
+    const close = () => {
+      client.close() // rejects the pending command, but not the wait for a proxy
+      failure.reject(over.reason)
+    }
     over.addEventListener('abort', close)
     try {
-      return await answer
+      return await Promise.race([answer, failure.promise])
     } catch (error) {
       client.close()
       signal.throwIfAborted()
