@@ -21,7 +21,7 @@ export type OutgoingProxies = {
   find(address: Pick<URL, 'protocol' | 'hostname' | 'port'>): OutgoingProxy | undefined
 }
 
-type Exception = { port: string | undefined; has(host: string): boolean }
+type HostRule = { port: string | undefined; has(host: string): boolean }
 
 /** Reason for a variable without effect. */
 export const UNUSABLE_PROXY = 'it must be a URL such as http://proxy.example.com:3128'
@@ -41,7 +41,7 @@ export function readProxies(...envs: Readonly<Record<string, string | undefined>
   const [http, https] = VARIABLES.map((name) => parseProxy(read(name) ?? ''))
   const exceptions = read('no_proxy')
   const texts = [...NEVER_PROXIED, ...(exceptions?.toLowerCase().split(/[\s,]+/) ?? [])]
-  const tests = http || https ? texts.filter((text) => text !== '').map(parseException) : []
+  const tests = http || https ? texts.filter((text) => text !== '').map(parseHostRule) : []
   const unusable = VARIABLES.filter((name, at) => read(name) && ![http, https][at])
   return {
     ...{ http, https, exceptions, unusable },
@@ -66,8 +66,8 @@ function parseProxy(text: string): OutgoingProxy | undefined {
   return { url: url.href, name: url.origin }
 }
 
-/** Parses an element of `no_proxy`. A name is that of all below it too. */
-function parseException(text: string): Exception {
+/** Parses an element of `no_proxy`, or a network. A name is that of all below it too. */
+export function parseHostRule(text: string): HostRule {
   const [, start = text, port] = isIP(text) === 0 ? (/^(.*):(\d+)$/.exec(text) ?? []) : []
   const host = start.replace(/^\[|\]$|\.$/g, '')
   const list = parseNetwork(host)

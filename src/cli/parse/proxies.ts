@@ -25,8 +25,6 @@ type ResponseHandler = {
 }
 
 const DISPATCHER: unique symbol = Symbol.for('undici.globalDispatcher.2') as never
-// Statuses of a proxy that forwards plain HTTP, when it has no answer of the host.
-const FORWARD_FAILURES = [407, 502, 503, 504]
 
 /** Reads the proxies. A variable of the environment replaces that of the settings. */
 export function outgoingProxies(env: Environment, settings: Settings): OutgoingProxies {
@@ -65,7 +63,7 @@ export function useProxies(proxies: OutgoingProxies): () => void {
   }
 }
 
-/** Names the proxy in each error. A proxy that forwards plain HTTP fails with a status of its own. */
+/** Names the proxy in each error. Statuses of plain HTTP other than 407 may be the host's. */
 function namingHandler(
   handler: ResponseHandler,
   proxy: OutgoingProxy,
@@ -73,7 +71,7 @@ function namingHandler(
 ): ResponseHandler {
   const naming: ResponseHandler = Object.assign(Object.create(handler), {
     onResponseStart(controller: Controller, status: number, ...rest: unknown[]) {
-      if (isForwarded && FORWARD_FAILURES.includes(status))
+      if (isForwarded && status === 407)
         controller.abort(Object.assign(new Error('no answer'), { statusCode: status }))
       else handler.onResponseStart.call(naming, controller, status, ...rest)
     },

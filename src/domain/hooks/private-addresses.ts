@@ -2,24 +2,16 @@
 // the addresses that it uses, so a later answer of a name server changes nothing (decisions#hook-secrets).
 
 import { lookup } from 'node:dns'
-import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { isIP, type LookupFunction } from 'node:net'
+import { parseHostRule } from '../../runtime/outgoing-proxies.ts'
 
-const PRIVATE = new BlockList()
-for (const [network, bits] of [
-  ['10.0.0.0', 8],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-  ['127.0.0.0', 8],
-] as const)
-  PRIVATE.addSubnet(network, bits, 'ipv4')
-PRIVATE.addSubnet('fc00::', 7, 'ipv6')
-PRIVATE.addAddress('::1', 'ipv6')
+const NETWORKS = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '127.0.0.0/8', 'fc00::/7', '::1']
+const PRIVATE = NETWORKS.map(parseHostRule)
 
 /** Returns why plain HTTP must not reach an address; undefined: it may, or the text is a name. */
 export function addressFault(host: string): string | undefined {
   const address = host.replace(/^\[|\]$/g, '')
-  const family = isIP(address)
-  return family === 0 || PRIVATE.check(address, family === 6 ? 'ipv6' : 'ipv4')
+  return isIP(address) === 0 || PRIVATE.some((network) => network.has(address))
     ? undefined
     : `${address} is in no private network (RFC 1918, fc00::/7)`
 }

@@ -13,6 +13,7 @@ import { useProxies } from '../../../../src/cli/parse/proxies.ts'
 import { startBank } from '../../../../src/demo/bank.ts'
 import { postMessage } from '../../../../src/domain/hooks/post.ts'
 import { createCredentialReader } from '../../../../src/domain/mail/credentials.ts'
+import { examineMailServer } from '../../../../src/domain/mail/imap.ts'
 import { run } from '../../../../src/main.ts'
 import { openBccrConnection } from '../../../../src/providers/bccr/bccr.ts'
 import { fetchOpinion } from '../../../../src/providers/opinion-source.ts'
@@ -91,12 +92,14 @@ test('a failed run names the proxy and its status, and `no_proxy` and loopback n
   use(t, proxy.url, { no_proxy: 'other.test' })
   assert.equal(await message(), 'read')
   assert.equal(await message(`${bank.url}/`), 'read')
-  for (const status of [407, 502, 504]) {
+  for (const status of [407, 502, 503, 504]) {
     proxy.status = status
-    assert.match(
-      await message(),
-      new RegExp(`${host} cannot be reached \\(the proxy ${proxy.url} answered HTTP ${status}\\)`),
-    )
+    const text =
+      status === 407
+        ? `${host} cannot be reached (the proxy ${proxy.url} answered HTTP 407)`
+        : `HTTP ${status}`
+    assert.ok((await message()).includes(text), text)
+    if (status !== 407) assert.ok(!(await message()).includes(proxy.url))
     assert.ok(
       (await message(url.replace('http:', 'https:'))).includes(`${proxy.url} answered HTTP ${status}`),
     )
@@ -107,8 +110,9 @@ test('a failed run names the proxy and its status, and `no_proxy` and loopback n
     /other\.test:80 cannot be reached \((ENOTFOUND|EAI_AGAIN)\)/,
   )
   assert.equal(proxy.requests.length, count)
+  proxy.status = 407
   const opinion = await fetchOpinion({ url, userAgent: 'x' }, NEVER)
-  assert.deepEqual(opinion, { kind: 'none', reason: `the proxy ${proxy.url} answered HTTP 504` })
+  assert.deepEqual(opinion, { kind: 'none', reason: `the proxy ${proxy.url} answered HTTP 407` })
 })
 
 test('a proxy that does not answer is named for fetch and https, and an https host needs https_proxy', async (t) => {
@@ -280,6 +284,19 @@ test('`mailbox test` opens a tunnel by `https_proxy` for each kind of encryption
   proxy.status = 0
   for (const text of await failures({ https_proxy: proxy.url }))
     assert.equal(text, `cambista: the proxy ${proxy.url} opened no tunnel\n`)
+  proxy.status = 'silent'
+  const stop = new AbortController()
+  const count = proxy.requests.length
+  const server = {
+    ...{ host: 'imap.test', port: 993, security: 'tls' as const, user_name: 'ana' },
+    largest: 1,
+  }
+  const places = { folder: 'INBOX', done: 'a', rejected: 'b' }
+  const connection = { outgoing: readProxies({ https_proxy: proxy.url }), signal: stop.signal }
+  const test = examineMailServer({ ...server, ...places }, { user: 'ana', pass: 'x' }, connection)
+  await until(() => proxy.requests.length > count)
+  stop.abort(new Error('stop'))
+  await assert.rejects(test, { message: 'stop' })
   const { length } = proxy.requests
   const direct: Record<string, string>[] = [
     { http_proxy: proxy.url },
