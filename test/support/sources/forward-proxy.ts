@@ -61,6 +61,7 @@ export async function startForwardProxy(
       host.pipe(socket).pipe(host)
     })
     host.on('error', () => socket.destroy())
+    socket.on('close', () => host.destroy())
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

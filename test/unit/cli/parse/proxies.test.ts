@@ -172,7 +172,7 @@ test('a proxy that closes the connection is named without codes of tunnels', asy
 })
 
 test('a silent proxy or host behind it ends with the attempt', async (t) => {
-  const silent = createServer(() => {}).listen(0, '127.0.0.1')
+  const silent = createServer((socket) => socket.resume()).listen(0, '127.0.0.1')
   await once(silent, 'listening')
   t.after(() => silent.close())
   const proxy = await startForwardProxy(t, { 'hook.test:443': (silent.address() as AddressInfo).port })
@@ -192,7 +192,7 @@ test('a silent proxy or host behind it ends with the attempt', async (t) => {
 })
 
 test('a tunnel has 9 s to open', async (t) => {
-  const silent = createServer(() => {}).listen(0, '127.0.0.1')
+  const silent = createServer((socket) => socket.resume()).listen(0, '127.0.0.1')
   await once(silent, 'listening')
   t.after(() => silent.close())
   const proxy = await startForwardProxy(t, { 'bank.test:443': (silent.address() as AddressInfo).port })
