@@ -47,18 +47,20 @@ export function useProxies(proxies: OutgoingProxies): () => void {
   const [proxied, direct] = [makeDispatcher(','), makeDispatcher('*')]
   const { [DISPATCHER]: formerDispatcher } = global
   const { globalAgent } = https
+  let hasEnded = false
   global[DISPATCHER] = {
     dispatch(options, handler) {
       const url = new URL(options.origin)
-      const urlProxy = proxies.find(url)
+      const urlProxy = hasEnded ? undefined : proxies.find(url)
       if (!urlProxy) return direct.dispatch(options, handler)
       return proxied.dispatch(options, namingHandler(handler, urlProxy, url.protocol === 'http:'))
     },
   }
   https.globalAgent = new TunnelAgent(proxies)
   return () => {
+    hasEnded = true // for a user of this sender that ends later
     global[DISPATCHER] = formerDispatcher
-    for (const one of [proxied, direct]) one.destroy()
+    proxied.destroy()
     https.globalAgent = globalAgent
   }
 }
