@@ -2,13 +2,11 @@
 // document, finds the same values.
 
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
 import { test } from 'node:test'
-import { createInvoiceReader } from '../../src/formats/invoices/invoice.ts'
 import { type InvoiceKind, KINDS } from '../../src/formats/invoices/kinds.ts'
 import { canonicalDecimal } from '../../src/values/decimal.ts'
 import { figure, scaled } from '../faults/scale.ts'
+import { readByPython, readInPieces } from '../support/documents/invoice-readers.ts'
 import { sampleInvoice, sampleMessage } from '../support/documents/invoice-xml.ts'
 import { createRandom, type Random } from '../support/rates/random-bank.ts'
 import { SEED } from '../support/seed.ts'
@@ -16,8 +14,6 @@ import { SEED } from '../support/seed.ts'
 type SecondReading = { clave: string[]; total: string[] } | null
 
 const MUTATIONS = scaled({ short: 300, long: 10_000 })
-const PYTHON = '/usr/bin/python3'
-const SCRIPT = join(import.meta.dirname, 'programs/invoices.py')
 const LONGEST_MS = 100 // processor time
 const PIECES = [
   '<Clave>1</Clave>',
@@ -74,15 +70,6 @@ function mutate(content: string, random: Random): Buffer {
   return Buffer.from(text, random.item(['utf8', 'utf8', 'utf8', 'latin1'] as const))
 }
 
-function read(bytes: Buffer, random: Random) {
-  const reader = createInvoiceReader()
-  const step = random.item([bytes.length || 1, 1000, 7])
-  for (let at = 0; at < bytes.length; at += step) {
-    if (!reader.push(bytes.subarray(at, at + step))) break
-  }
-  return reader.end()
-}
-
 test(`${MUTATIONS} invoices with random faults are read as ElementTree reads them, or not at all`, (t) => {
   figure(t, 'seed', SEED)
   const random = createRandom(SEED)
@@ -91,18 +78,11 @@ test(`${MUTATIONS} invoices with random faults are read as ElementTree reads the
     ...originals.map((one) => Buffer.from(one)),
     ...Array.from({ length: MUTATIONS }, () => mutate(random.item(originals), random)),
   ]
-  const input = contents.map((one) => `${one.toString('base64')}\n`).join('')
-  const { stdout, stderr } = spawnSync(PYTHON, [SCRIPT], { input, encoding: 'utf8', maxBuffer: 100_000_000 })
-  assert.equal(stderr, '')
-  const second = stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as SecondReading)
-  assert.equal(second.length, contents.length)
+  const second = readByPython<SecondReading>('invoices.py', contents)
   const counts = { read: 0, faults: 0, others: 0, both: 0 }
   for (const [at, bytes] of contents.entries()) {
     const start = process.cpuUsage()
-    const reading = read(bytes, random)
+    const reading = readInPieces(bytes, [1000, 7], random)
     const { user, system } = process.cpuUsage(start)
     assert.ok(user + system < LONGEST_MS * 1000, bytes.toString('latin1'))
     if (!reading) counts.others += 1

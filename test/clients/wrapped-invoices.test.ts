@@ -2,11 +2,9 @@
 // them after a script has removed these. Its invoices have facts or a fault, and the same facts.
 
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
 import { test } from 'node:test'
-import { createInvoiceReader } from '../../src/formats/invoices/invoice.ts'
 import { figure } from '../faults/scale.ts'
+import { readByPython, readInPieces } from '../support/documents/invoice-readers.ts'
 import { CLAVE, sampleInvoice, sampleMessage } from '../support/documents/invoice-xml.ts'
 import { createRandom, type Random } from '../support/rates/random-bank.ts'
 import { SEED } from '../support/seed.ts'
@@ -14,8 +12,6 @@ import { SEED } from '../support/seed.ts'
 type SecondReading = { root: string; clave: string | null; issuer: string | null } | null
 
 const MUTATIONS = 10_000
-const PYTHON = '/usr/bin/python3'
-const SCRIPT = join(import.meta.dirname, 'programs/wrapped-invoices.py')
 const LEADS = [
   '\ufeff',
   '\ufeff',
@@ -101,15 +97,6 @@ function encodeBase64(bytes: Buffer, random: Random): string {
   return way === 2 ? text.slice(0, -random.int(1, 9)) : text
 }
 
-function read(bytes: Buffer, random: Random) {
-  const reader = createInvoiceReader()
-  const step = random.item([bytes.length, 1000, 64, 7, 1])
-  for (let at = 0; at < bytes.length; at += step) {
-    if (!reader.push(bytes.subarray(at, at + step))) break
-  }
-  return reader.end()
-}
-
 test(`${MUTATIONS} invoices in random wrappings that ElementTree reads have facts or a fault`, (t) => {
   figure(t, 'seed', SEED)
   const random = createRandom(SEED)
@@ -117,17 +104,10 @@ test(`${MUTATIONS} invoices in random wrappings that ElementTree reads have fact
     ...SAMPLES.map((sample) => Buffer.from(sample)),
     ...Array.from({ length: MUTATIONS }, () => mutate(random.item(SAMPLES), random)),
   ]
-  const input = contents.map((one) => `${one.toString('base64')}\n`).join('')
-  const { stdout, stderr } = spawnSync(PYTHON, [SCRIPT], { input, encoding: 'utf8', maxBuffer: 100_000_000 })
-  assert.equal(stderr, '')
-  const second = stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as SecondReading)
-  assert.equal(second.length, contents.length)
+  const second = readByPython<SecondReading>('wrapped-invoices.py', contents)
   const counts = { both: 0, faults: 0, alone: 0, neither: 0 }
   for (const [at, bytes] of contents.entries()) {
-    const reading = read(bytes, random)
+    const reading = readInPieces(bytes, [1000, 64, 7, 1], random)
     const other = second[at]
     const beginning = `${at}: ${bytes.toString('latin1').slice(0, 300)}`
     assert.ok(reading || !other, beginning)
