@@ -116,6 +116,7 @@ async function takeMails(round: Round): Promise<void> {
     signal.throwIfAborted()
     await moveKnown(round, { uid, keys })
   }
+  if (uids.length === 0) return
   const undeleted = new Set(await folder.listUids('undeleted'))
   const copied = uids.length > undeleted.size ? await selectRefusedUids(round) : new Set()
   const others = uids.filter((uid) => !messages.has(uid) && (undeleted.has(uid) || copied.has(uid)))
