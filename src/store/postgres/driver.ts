@@ -15,7 +15,13 @@ import {
 import { adaptToLostName, runsAlone } from './connection-settings.ts'
 import type { ServerRow } from './expected-server.ts'
 import type { Pool } from './pool.ts'
-import { commitUnknownError, isConnectionLost, isReadOnlyError, toDatabaseError } from './postgres-errors.ts'
+import {
+  commitUnknownError,
+  isConnectionLost,
+  isPlanOutdated,
+  isReadOnlyError,
+  toDatabaseError,
+} from './postgres-errors.ts'
 import { withRetry } from './retry.ts'
 
 const MAX_STATEMENTS = 500
@@ -131,8 +137,9 @@ class Connection implements DatabaseConnection {
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const { sql, parameters } = query
-    const { name, written } = this.#statementOf(query)
-    const send = () => this.#rows<R>(sql, parameters, name)
+    const statement = this.#statementOf(query)
+    const { written } = statement
+    const send = () => this.#rows<R>(sql, parameters, statement)
     if (this.#written) {
       for (const one of written) this.#written.add(one)
       const result = await send()
@@ -185,14 +192,15 @@ class Connection implements DatabaseConnection {
     }
   }
 
-  async #rows<R>(text: string, values: readonly unknown[], name?: string): Promise<QueryResult<R>> {
-    const { rows, command, rowCount } = await this.#send(text, values, name)
+  async #rows<R>(text: string, values: readonly unknown[], statement: Statement): Promise<QueryResult<R>> {
+    const { rows, command, rowCount } = await this.#send(text, values, statement)
     const writes = command === 'INSERT' || command === 'UPDATE' || command === 'DELETE'
     return { rows, ...(writes && { numAffectedRows: BigInt(rowCount ?? 0) }) }
   }
 
-  async #send(text: string, values: readonly unknown[] = [], name?: string) {
+  async #send(text: string, values: readonly unknown[] = [], statement?: Statement) {
     if (this.#lost !== undefined) throw this.#lost
+    const name = statement?.name
     try {
       const isNamed = name !== undefined && this.#pool.mode.usesNames
       return await this.#client.query({ text, values: [...values], ...(isNamed && { name }) })
@@ -201,6 +209,7 @@ class Connection implements DatabaseConnection {
       if (isConnectionLost(error)) this.#lost = error
       if (isReadOnlyError(error)) this.#pool.renew()
       if (name !== undefined) adaptToLostName(this.#pool.mode, error)
+      if (statement && isPlanOutdated(error)) statement.name = undefined
       throw error
     }
   }

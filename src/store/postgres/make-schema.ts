@@ -22,6 +22,8 @@ import { migrationSteps, runStatement, type Step, schemaText } from './steps.ts'
 const PATIENCE_MS = 60_000
 const FIRST_WAIT_MS = 50
 const LONGEST_WAIT_MS = 500
+const SESSIONS_MS = 2000
+const IDLE_MS = 20
 // Errors of `if not exists` when another session creates the same table or row at the same time.
 const MADE_BY_OTHER = /^PG_(23505|42P07|42710)$/
 
@@ -195,8 +197,32 @@ async function makeUnderLock(db: WriteDb, changes: WriteDb, options: SchemaOptio
       if (ends) await atomically(db, (trx) => rawQuery(trx, statement), lock)
       else await runStatement(changes, statement)
     }
+    await endEarlierSessions(db)
   } finally {
     await lock.release()
+  }
+}
+
+/**
+ * Ends the sessions of other nodes that began before now, each once it is idle. PostgreSQL refuses their earlier plans
+ * of `select *` from a table with a new column. A node of 1.0.0 answers with 500 then. A session that is never idle
+ * remains, since a statement on its way would be lost.
+ */
+async function endEarlierSessions(db: WriteDb): Promise<void> {
+  const { rows } = await rawQuery<{ now: string }>(db, 'select clock_timestamp()::text as now')
+  const until = performance.now() + SESSIONS_MS
+  while (performance.now() < until) {
+    const sessions = await rawQuery(
+      db,
+      `select case when state = 'idle' and state_change < clock_timestamp() - interval '${IDLE_MS} ms'
+         then pg_terminate_backend(pid) end
+       from pg_stat_activity where datname = current_database() and usename = current_user
+       and pid <> pg_backend_pid() and application_name = current_setting('application_name')
+       and backend_start < $1::timestamptz`,
+      [rows[0]?.now],
+    )
+    if (sessions.rows.length === 0) return
+    await wait(FIRST_WAIT_MS)
   }
 }
 

@@ -12,9 +12,14 @@ export const REFUSED = 'PG_REFUSED'
 /** Lost connection during a commit: the transaction may or may not be committed. */
 export const COMMIT_UNKNOWN = 'PG_COMMIT_UNKNOWN'
 
+/** Another node added a column to a table, and the session has an earlier plan of `select *`. */
+const PLAN_OUTDATED = 'PG_PLAN'
+/** Function of the server with this error; its message is translated, and its SQLSTATE has other causes too. */
+const PLAN_CHECK = 'RevalidateCachedQuery'
+
 const SQLSTATE = /^[0-9A-Z]{5}$/
 // 26000 and 42P05: the server session behind a pooler lacks a named statement, or has it already.
-const CONFLICT = /^PG_(40001|40P01|26000|42P05)$/
+const CONFLICT = /^PG_(40001|40P01|26000|42P05|PLAN)$/
 const OVERTAKEN = /^PG_(23505|23503)$/
 // The server ends sessions, is starting, or lost the result of a statement.
 const ENDS = /^PG_(57P0[1-5]|08...|40003|25006|LOST|UNTRUSTED|REFUSED)$/
@@ -65,6 +70,7 @@ export function toDatabaseError(error: unknown): unknown {
     const words = `the pooler refuses the connection: ${error.message.replace(/ user ".*?"/, '')}`
     return Object.assign(new Error(words), { code: REFUSED })
   }
+  if ('routine' in error && error.routine === PLAN_CHECK) return Object.assign(error, { code: PLAN_OUTDATED })
   const code = SQLSTATE.test(state) && 'severity' in error ? `PG_${state}` : LOST
   const words = MESSAGES[code]
   return Object.assign(words === undefined ? error : new Error(words), { code })
@@ -83,6 +89,11 @@ function untrustedMessage({ message }: Error, code: string): string | undefined 
 /** Returns whether a transaction failed because of concurrent ones, and can be retried. */
 export function isConflict(error: unknown): boolean {
   return CONFLICT.test(errorCode(error))
+}
+
+/** Returns whether a named statement has a plan from before a new column. */
+export function isPlanOutdated(error: unknown): boolean {
+  return errorCode(error) === PLAN_OUTDATED
 }
 
 /** Returns whether a concurrent transaction inserted or deleted a row that this one depends on: a retry sees it. */

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Pool } from 'pg'
 import { planUpgrade } from '../../../src/domain/operations/move/upgrade.ts'
 import { insertApiKey } from '../../../src/store/access/api-keys.ts'
 import { atomically } from '../../../src/store/engine.ts'
@@ -89,6 +90,44 @@ test('a new version brings the schema to its own while nodes of the one before w
   assert.equal(await one.isReady(), true, 'the version before still runs')
   assert.equal(await old.isReady(), false, 'the one before that does not')
   await assert.rejects(openNode(t, url, OLD), /which is newer than \d+: use a newer cambista/)
+})
+
+const everyKey = { name: 'every key', text: 'select * from api_keys' }
+
+test('a program without a second try reads a table with a new column', async (t) => {
+  const url = await createPostgresSchema()
+  const { db } = await openNode(t, url, OLD)
+  await insertApiKey(db, key('one'))
+  const older = new Pool({ connectionString: url, max: 3 })
+  older.on('error', () => {}) // the upgrade ends idle sessions
+  t.after(() => older.end())
+  const read = () => Promise.all([1, 2, 3].map(() => older.query(everyKey)))
+  await read()
+  await openNode(t, url, NEW)
+  const answers = await read()
+  assert.deepEqual(
+    answers.map(({ rows }) => rows[0].label),
+    Array(3).fill('one'),
+  )
+})
+
+test('a node reads a table with a new column, alone and in a transaction', async (t) => {
+  const url = await createPostgresSchema()
+  const { db } = await openNode(t, url, OLD)
+  await insertApiKey(db, key('one'))
+  const select = () => db.selectFrom('api_keys').selectAll().execute()
+  const together = () =>
+    atomically(db, async (trx) => {
+      await insertApiKey(trx, key('in a transaction'))
+      return await trx.selectFrom('api_keys').selectAll().orderBy('id').execute()
+    })
+  await select()
+  await together()
+  await queryOnce(url, 'alter table api_keys add column label text')
+  assert.equal('label' in ((await select())[0] ?? {}), true)
+  await queryOnce(url, 'alter table api_keys add column other text')
+  const rows = await together()
+  assert.deepEqual([rows.length, 'other' in (rows[0] ?? {})], [3, true])
 })
 
 test('an upgrade to schema 26 finds the causes of earlier runs by their codes, else by their words', async (t) => {

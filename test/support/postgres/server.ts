@@ -87,9 +87,9 @@ export async function createPostgresDatabase(t: TestContext): Promise<string> {
   return server.replace('/postgres?', `/${name}?`)
 }
 
-/** Address of a schema of a server. */
+/** Address of a schema of a server. An upgrade ends the idle sessions of its application name alone. */
 export function schemaAddress(server: string, schema: string): string {
-  return `${server}&options=${encodeURIComponent(`-c search_path=${schema}`)}`
+  return `${server}&application_name=${schema}&options=${encodeURIComponent(`-c search_path=${schema}`)}`
 }
 
 /** Runs one or several statements on a connection of its own. */
