@@ -5,7 +5,16 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { arch, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -98,8 +107,23 @@ async function installMissingPackages(): Promise<string> {
 async function cloneHead(): Promise<string> {
   await run('git', ['clone', '--quiet', '--no-hardlinks', ROOT, clone])
   const commit = await run('git', ['log', '-1', '--format=%h %s'], { cwd: clone })
+  await releaseSchema()
   const changes = await run('git', ['status', '--porcelain'])
   return `${commit.trim()}${changes ? ' (uncommitted changes are not part of it)' : ''}`
+}
+
+/**
+ * Ends the changes of the schema in the clone, as a release does. Else a later version refuses the databases of this
+ * one, which an unreleased build made.
+ */
+async function releaseSchema(): Promise<void> {
+  const file = join(clone, 'src/store/migrations.ts')
+  const { RELEASED_SCHEMA, SCHEMA_VERSION } = await import(file)
+  if (RELEASED_SCHEMA === SCHEMA_VERSION) return
+  const line = 'export const RELEASED_SCHEMA = '
+  writeFileSync(file, readFileSync(file, 'utf8').replace(line + RELEASED_SCHEMA, line + SCHEMA_VERSION))
+  const author = ['-c', 'user.name=release', '-c', 'user.email=release@example.com']
+  await run('git', [...author, 'commit', '--quiet', '--all', '-m', 'the schema is released'], { cwd: clone })
 }
 
 async function release(): Promise<string> {
