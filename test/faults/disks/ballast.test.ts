@@ -45,7 +45,7 @@ test('a full disk takes the ballast for claims and deletions, and housekeeping m
   for (let tries = 0; existsSync(ballast) && tries < 1000; tries += 1) {
     assert.equal((await signIn(app)).status, 200, 'the request that meets the full disk succeeds too')
   }
-  assert.ok(app.logLines.some((line) => line.includes('the disk is full: its ballast is given up')))
+  await until(() => app.logLines.some((line) => line.includes('the disk is full: its ballast is given up')))
   const claim = await post(app, `${PATH}/claim`, { agent_id: 1, limit: 1 }, bearer(TOKENS.work))
   assert.equal(claim.status, 200)
   const deletion = await fetch(`${app.app.url}${PATH}/2`, {
