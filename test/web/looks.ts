@@ -12,6 +12,7 @@ import { LONG } from '../faults/scale.ts'
 import { openEmptyApp, openFullApp } from './apps.ts'
 import { openState, STATES, type State, startSession } from './states.ts'
 import { assertClean, openEngine, openVisit, type PageApp, type Visit } from './support.ts'
+import { findWidthFaults } from './widths.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
@@ -77,6 +78,7 @@ async function checkState(visit: Visit, app: PageApp, state: State, device: Devi
       await page.$eval('.language', (button) => (button as HTMLElement).click())
     const problems = await page.evaluate(geometry, device.minTarget)
     problems.push(...(await axe(page)))
+    if (device.name === 'desk') problems.push(...(await findWidthFaults(page)))
     findings.push(...problems.map((finding) => `${state.name}, ${language}, ${colours}: ${finding}`))
   }
   await undo()
