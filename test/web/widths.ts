@@ -1,5 +1,5 @@
-// A screen at every width from 320 to 1400 px, in two typefaces: nothing scrolls to the side, lies over something else
-// or is cut. The short form has two widths, between which tables become cards.
+// A screen at every width from 320 to 1400 px, in two typefaces. Nothing scrolls to the side, covers something else
+// or is cut. The short form has two widths: between them tables become cards.
 
 import type { Page } from 'puppeteer-core'
 import { LONG } from '../faults/scale.ts'
@@ -7,7 +7,7 @@ import { LONG } from '../faults/scale.ts'
 const WIDTHS = LONG ? Array.from({ length: 28 }, (_, at) => 320 + 40 * at) : [720, 960]
 const FACES = LONG ? ['Roboto', 'DejaVu Sans'] : ['DejaVu Sans']
 
-/** Returns the faults of the screen that is open, with their widths. Viewport and typeface are as before then. */
+/** Finds the faults of the open screen, with their widths. Afterwards viewport and typeface are as before. */
 export async function findWidthFaults(page: Page): Promise<string[]> {
   const faults: string[] = []
   const before = page.viewport()
