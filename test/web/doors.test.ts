@@ -10,7 +10,7 @@ import { asOtherProcess } from '../api/support.ts'
 import { runJson } from '../support/company.ts'
 import { startProgram } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
-import { axe, geometry, MIN_TARGET } from './looks.ts'
+import { axe, geometry, MIN_TARGET } from './looks/looks.ts'
 import { openProxy } from './security/attacker.ts'
 import { fill, waitForIdle } from './states.ts'
 import {

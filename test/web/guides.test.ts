@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { axe } from './looks.ts'
+import { axe } from './looks/looks.ts'
 import { openReferencePage } from './reference-page.ts'
 import { type Comparison, describeTimes, firstPaint, REFERENCE_PAINT_MS, share } from './slow-phone.ts'
 import { assertClean, openEngine, openPageApp, openVisit } from './support.ts'

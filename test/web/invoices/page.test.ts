@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AGENT, COMPANY, runJson } from '../../support/company.ts'
 import { until } from '../../support/terminal.ts'
-import { axe, geometry, MIN_TARGET } from '../looks.ts'
+import { axe, geometry, MIN_TARGET } from '../looks/looks.ts'
 import {
   assertClean,
   createDocuments,

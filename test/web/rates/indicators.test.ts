@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
 import { COUNTERS, openIndicatorPage } from '../indicator-page.ts'
 import { focusName, press, pressTab } from '../keys.ts'
-import { axe, geometry, MIN_TARGET } from '../looks.ts'
+import { axe, geometry, MIN_TARGET } from '../looks/looks.ts'
 import { printedText } from '../paper.ts'
 import { fill, startSession, waitForIdle } from '../states.ts'
 import {

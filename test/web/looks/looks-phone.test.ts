@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { openVisit, PHONE } from '../support.ts'
 import { geometry, MIN_TARGET, testLooks } from './looks.ts'
-import { openVisit, PHONE } from './support.ts'
 
 const { browser, full } = await testLooks({
   name: 'phone',

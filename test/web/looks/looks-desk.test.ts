@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DESKTOP, openVisit } from '../support.ts'
 import { axe, testLooks } from './looks.ts'
-import { DESKTOP, openVisit } from './support.ts'
 
 const { browser, full } = await testLooks({
   name: 'desk',

@@ -2,7 +2,7 @@
 // or is cut. The short form has two widths: between them tables become cards.
 
 import type { Page } from 'puppeteer-core'
-import { LONG } from '../faults/scale.ts'
+import { LONG } from '../../faults/scale.ts'
 
 const WIDTHS = LONG ? Array.from({ length: 28 }, (_, at) => 320 + 40 * at) : [720, 960]
 const FACES = LONG ? ['Roboto', 'DejaVu Sans'] : ['DejaVu Sans']
