@@ -116,17 +116,17 @@ test('a node reads a table with a new column, alone and in a transaction', async
   const { db } = await openNode(t, url, OLD)
   await insertApiKey(db, key('one'))
   const select = () => db.selectFrom('api_keys').selectAll().execute()
-  const together = () =>
+  const together = (name: string) =>
     atomically(db, async (trx) => {
-      await insertApiKey(trx, key('in a transaction'))
+      await insertApiKey(trx, key(name))
       return await trx.selectFrom('api_keys').selectAll().orderBy('id').execute()
     })
   await select()
-  await together()
+  await together('before')
   await queryOnce(url, 'alter table api_keys add column label text')
   assert.equal('label' in ((await select())[0] ?? {}), true)
   await queryOnce(url, 'alter table api_keys add column other text')
-  const rows = await together()
+  const rows = await together('after')
   assert.deepEqual([rows.length, 'other' in (rows[0] ?? {})], [3, true])
 })
 
