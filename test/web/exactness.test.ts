@@ -1,11 +1,9 @@
 // Compares the digits of the page with the API: days, conversions, typed amounts, and workbooks in a spreadsheet.
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { promisify } from 'node:util'
 import type { HTTPRequest } from 'puppeteer-core'
 import { addDays } from '../../src/values/dates.ts'
 import { parseAmount } from '../../src/web/model/amount.ts'
@@ -14,9 +12,11 @@ import { temporaryDirectory } from '../support/app.ts'
 import { createRandom } from '../support/rates/random-bank.ts'
 import { SEED } from '../support/seed.ts'
 import { until } from '../support/terminal.ts'
+import { openInCalc } from './output/calc.ts'
 import {
   chooseFile,
   enterSecret,
+  lastCopy,
   listDownloads,
   openEngine,
   openPageApp,
@@ -185,12 +185,6 @@ test('a currency in the amount becomes the source, or changes places with the ta
 test('the support line has the legs of the answer, the sign and the time', async () => {
   const visit = await openVisit(browser, app, { language: 'es' })
   const { page } = visit
-  await page.evaluateOnNewDocument(() => {
-    navigator.clipboard.writeText = async (text) => {
-      Object.assign(window, { copied: text })
-    }
-  })
-  await page.reload()
   await enterSecret(visit, app.key)
   for (const [text, from] of [
     ['1500 EUR', 'EUR'],
@@ -220,7 +214,7 @@ test('the support line has the legs of the answer, the sign and the time', async
     await until(async () => (await page.$$('.leg')).length === legs.length + 1)
     await page.click('.outcome .buttons button')
     await until(async () => {
-      const copied = await page.evaluate(() => (window as { copied?: string }).copied ?? '')
+      const { text: copied } = await lastCopy(visit)
       return (
         copied.startsWith(expected) && /^\d\d \(hora de Costa Rica\)$/.test(copied.slice(expected.length))
       )
@@ -235,13 +229,6 @@ test('the converter parses typed amounts, shows the parsed amount and requests i
   for (const language of ['es', 'en'] as const) {
     const visit = await openVisit(browser, app, { language })
     const { page } = visit
-    // A headless browser has no clipboard.
-    await page.evaluateOnNewDocument(() => {
-      navigator.clipboard.writeText = async (text) => {
-        Object.assign(window, { copied: text })
-      }
-    })
-    await page.reload()
     await enterSecret(visit, app.key)
     for (const [typed, value] of Object.entries(SPELLINGS)) {
       const field = await page.waitForSelector('.field.amount')
@@ -260,7 +247,8 @@ test('the converter parses typed amounts, shows the parsed amount and requests i
       const last = new URL(visit.requests.filter((one) => one.includes('/convert?')).at(-1) ?? '')
       assert.equal(last.searchParams.get('amount'), positive)
       await page.click('.copy')
-      assert.equal(await page.evaluate(() => (window as { copied?: string }).copied), result)
+      const digits = result.replace(/(\.\d{3})$/, '$10')
+      assert.equal((await lastCopy(visit)).text, language === 'es' ? digits.replace('.', ',') : digits)
     }
     const field = await page.waitForSelector('.field.amount')
     for (const [refused, sentence] of Object.entries(REFUSED[language])) {
@@ -288,16 +276,13 @@ test('workbooks open in a spreadsheet: days are dates, digits are numbers, no na
   await chooseFile(visit, '.history-tools', 'excel')
   await chooseFile(visit, '.currencies', 'excel')
   await until(() => listDownloads(folder).length === 2)
-  const out = join(folder, 'out')
-  mkdirSync(out)
-  const profile = `-env:UserInstallation=file://${folder}/profile`
-  const convert = ['--headless', profile, '--convert-to', 'fods', '--outdir', out]
-  const words = [...convert, ...listDownloads(folder).map((name) => join(folder, name))]
-  await promisify(execFile)('soffice', words, { env: { PATH: process.env.PATH, HOME: folder } })
-  const [currencies = '', history = ''] = ['bccr-m', 'bccr-U'].map((begin) => {
-    const name = readdirSync(out).find((one) => one.startsWith(begin)) ?? ''
-    return readFileSync(join(out, name), 'utf8')
-  })
+  const files = listDownloads(folder).sort()
+  const sheets = await openInCalc(
+    t,
+    'fods',
+    files.map((name) => join(folder, name)),
+  )
+  const [history = '', currencies = ''] = sheets.map((file) => readFileSync(file, 'utf8'))
 
   const { points } = await app.json<{ points: { rate_date: string; value: string }[] }>(
     `/api/v1/series/1/history?from=2025-11-21&to=2026-11-21`,

@@ -124,7 +124,7 @@ export async function openVisit(browser: Browser, app: TestApp, options: VisitOp
   return visit
 }
 
-/** Runs in the page before its scripts: sets clock and language. */
+/** Runs in the page before its scripts: sets clock and language, and records copies. */
 function fixEnvironment(language: string, now: number): void {
   const [startTime, clock] = [Date.now(), Date.now.bind(Date)]
   Date.now = () => now + clock() - startTime
@@ -134,6 +134,11 @@ function fixEnvironment(language: string, now: number): void {
     return name.toLowerCase() === 'date' ? null : get.call(this, name)
   }
   Object.defineProperty(navigator, 'language', { get: () => language })
+  // After the listener of the page: a headless browser has no clipboard.
+  window.addEventListener('copy', ({ clipboardData }) => {
+    const [text, html] = ['text/plain', 'text/html'].map((type) => clipboardData?.getData(type))
+    Object.assign(window, { copied: { text, html } })
+  })
 }
 
 async function recordIssues({ page, cdp, violations, errors, requests }: Visit): Promise<void> {
@@ -207,6 +212,13 @@ export async function chooseFile(
   await page.$eval(`${selector} .download > button`, (button) => (button as HTMLElement).click())
   const item = await page.waitForSelector(`${selector} .download-item:nth-child(${FILES.indexOf(file) + 1})`)
   await item?.evaluate((button) => (button as HTMLElement).click())
+}
+
+/** Last copy of a page, as other programs receive it. */
+export function lastCopy({ page }: Visit): Promise<{ text: string; html: string }> {
+  return page.evaluate(
+    () => (window as { copied?: { text: string; html: string } }).copied ?? { text: '', html: '' },
+  )
 }
 
 /** Text of an element, without text for screen readers only. */

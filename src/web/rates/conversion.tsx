@@ -70,7 +70,11 @@ function Answer({ request, value, day }: { request: ConversionRequest; value: Co
         <output>
           <SignedFigure value={result} format={formats.value.result} unit={target} />
         </output>
-        <CopyButton class="plain round copy" text={() => result} label={words.convert.copy} />
+        <CopyButton
+          class="plain round copy"
+          content={() => [[{ number: result }]]}
+          label={words.convert.copy}
+        />
       </p>
       <Digits request={request} value={value} result={result} />
       <ConversionLegs value={value} pair={`${source}/${target}`} day={day} />
@@ -79,7 +83,7 @@ function Answer({ request, value, day }: { request: ConversionRequest; value: Co
         <p class="caution small">{words.dollar.rounded(value.rounded_to)}</p>
       )}
       <div class="buttons">
-        <CopyButton class="button" text={support}>
+        <CopyButton class="button" content={support}>
           {words.convert.copySupport}
         </CopyButton>
         <a class="button" href={certificateFragment({ amount, source, target, side, on: day })}>

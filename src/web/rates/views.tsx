@@ -34,7 +34,7 @@ export function Views() {
         <CopyButton
           class="plain tool gap-8"
           icon={icons.link}
-          text={() => location.origin + location.pathname + encodeFragment(view.value)}
+          content={() => location.origin + location.pathname + encodeFragment(view.value)}
         >
           {words.copyLink}
         </CopyButton>

@@ -13,6 +13,7 @@ import { fill, startSession, waitForIdle } from '../states.ts'
 import {
   assertClean,
   chooseFile,
+  lastCopy,
   listDownloads,
   openEngine,
   openVisit,
@@ -59,12 +60,6 @@ async function open(fragment: string, options: VisitOptions = {}) {
   await startSession(visit, app, 'key')
   await visit.page.goto(`${visit.url}/${fragment}`)
   await waitForIdle(visit.page)
-  await visit.page.evaluate(() => {
-    // A headless browser has no clipboard.
-    navigator.clipboard.writeText = async (text) => {
-      Object.assign(window, { copied: text })
-    }
-  })
   return { visit, batches }
 }
 
@@ -160,7 +155,7 @@ test('a pasted list has the results of the API, and its copy pasted back has the
   )
 
   await page.click('.list-result .buttons > button')
-  const copied = await page.evaluate(() => (window as { copied?: string }).copied ?? '')
+  const { text: copied } = await lastCopy(visit)
   assert.match(copied, /^6\t\t'=cmd\|x\t15,1250\tUSD\t\t\t\tFalta la fecha\.\r$/m)
   await page.click('.paste-field .link')
   await paste(visit, copied)

@@ -15,6 +15,7 @@ import {
   assertClean,
   chooseFile,
   elementText,
+  lastCopy,
   listDownloads,
   openEngine,
   openVisit,
@@ -218,17 +219,10 @@ async function alterPeriods(page: Visit['page']): Promise<void> {
 test('clipboard and files have all digits of the periods, in their notation', async (t) => {
   const visit = await openVisit(browser, app, { language: 'en' })
   const { page } = visit
-  // A headless browser has no clipboard.
-  await page.evaluateOnNewDocument(() => {
-    navigator.clipboard.writeText = async (text) => {
-      Object.assign(window, { copied: text })
-    }
-  })
-  await page.reload()
   await startSession(visit, app, 'key')
   await show(visit, '#rates/closes')
   await page.click('.months .buttons button')
-  const clipboard = await page.evaluate(() => (window as { copied?: string }).copied ?? '')
+  const { text: clipboard } = await lastCopy(visit)
   const [buy, sell] = await apiSides('USD/CRC', 'month', '2026')
   const months = (buy?.points ?? []).map((point, index) => ({ compra: point, venta: sell?.points[index] }))
   const parseRows = (file: string, separator: string) =>
@@ -242,7 +236,10 @@ test('clipboard and files have all digits of the periods, in their notation', as
   const [, ...copied] = parseRows(clipboard, '\t')
   assert.deepEqual(
     copied.map((cells) => [cells[0], ...cells.slice(2, 10)]),
-    months.map(({ compra }, index) => [compra.date, ...(figures[index] ?? [])]),
+    months.map(({ compra }, index) => [
+      compra.date,
+      ...(figures[index] ?? []).map((figure) => figure.replace(/\.\d{3}$/, '$&0')), // never like thousands
+    ]),
   )
 
   const names = { spanish: 'bccr-cierres-USD-CRC-2026-es.csv', programs: 'bccr-cierres-USD-CRC-2026.csv' }
@@ -292,6 +289,7 @@ test('the copy button reports a refused clipboard', async () => {
     prepare: (page) =>
       page.evaluateOnNewDocument(() => {
         navigator.clipboard.writeText = () => Promise.reject(new Error('refused'))
+        document.execCommand = () => false
       }),
   })
   await visit.page.click('.months .buttons button')

@@ -130,7 +130,7 @@ function Clave({ clave }: { clave: string }) {
             </Fragment>
           ))}
         </code>
-        <CopyButton class="plain round" label={words.copyClave} text={() => clave} />
+        <CopyButton class="plain round" label={words.copyClave} content={() => [[clave]]} />
       </span>
     </DocumentFact>
   )

@@ -5,7 +5,7 @@ import { costaRicaTime } from '../days.ts'
 import type { Download, DownloadKind, TableColumn } from './table.ts'
 
 /** `isLocal`: decimal commas, and dates such as 24/03/2026. `isForPrograms`: the columns and names of the API. */
-export type CsvDialect = { separator: ',' | ';' | '\t'; isLocal: boolean; isForPrograms: boolean }
+export type CsvDialect = { separator: ',' | ';'; isLocal: boolean; isForPrograms: boolean }
 
 export const PROGRAM_CSV: CsvDialect = { separator: ',', isLocal: false, isForPrograms: true }
 export const SPANISH_CSV: CsvDialect = { separator: ';', isLocal: true, isForPrograms: false }

@@ -48,7 +48,7 @@ export function Certificate({ series }: { series: readonly Series[] }) {
           {icons.print}
           {words.print}
         </Button>
-        <CopyButton class="button" icon={icons.link} text={() => viewAddress(query)} isOff={code === ''}>
+        <CopyButton class="button" icon={icons.link} content={() => viewAddress(query)} isOff={code === ''}>
           {words.copyLink}
         </CopyButton>
       </div>
@@ -127,7 +127,7 @@ function StatementText({ answer, isClosed = false }: { answer: StatementResponse
       <summary>{words.statement}</summary>
       <pre>{answer.statement}</pre>
       <p class="hint">{words.statementHint}</p>
-      <CopyButton class="button" text={() => answer.statement}>
+      <CopyButton class="button" content={() => answer.statement}>
         {words.copyStatement}
       </CopyButton>
     </details>

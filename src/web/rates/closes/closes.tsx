@@ -12,7 +12,7 @@ import { Options } from '../../components/select-field.tsx'
 import { formats, language, pageTexts, setView, view } from '../../components/view.ts'
 import { CLOSES } from '../../i18n/closes.ts'
 import { addDays } from '../../model/days.ts'
-import { encodeCsv } from '../../model/files/csv.ts'
+import { copiedRows } from '../../model/files/copy.ts'
 import { routeSeries, shortSourceText } from '../../model/files/sources.ts'
 import { EVERY } from '../../model/fragment.ts'
 import { listedCurrencies } from '../../model/rates/currencies.ts'
@@ -93,8 +93,6 @@ export function Closes({ series, today }: { series: readonly Series[]; today: st
 function Files(props: { loaded: LoadedCloses | undefined; series: readonly Series[]; today: string }) {
   const { loaded, series, today } = props
   const words = pageTexts(CLOSES)
-  // A spreadsheet reads numbers in the page's language.
-  const dialect = { separator: '\t', isLocal: language.value === 'es', isForPrograms: false } as const
   const name =
     loaded && ['bccr-cierres', loaded.pair.replace('/', '-'), loaded.year || loaded.every].join('-')
   return (
@@ -102,7 +100,7 @@ function Files(props: { loaded: LoadedCloses | undefined; series: readonly Serie
       <CopyButton
         class="button"
         isOff={!loaded}
-        text={() => (loaded ? encodeCsv(closesTable(loaded, series, today, language.value), dialect) : '')}
+        content={() => (loaded ? copiedRows(closesTable(loaded, series, today, language.value)) : '')}
       >
         {words.copy}
       </CopyButton>

@@ -2,10 +2,10 @@
 
 import type { Series } from '../../api/responses.ts'
 import type { DayBounds } from '../../components/dates/date-choice.ts'
+import type { CopiedCell } from '../../model/files/copy.ts'
 import type { Download } from '../../model/files/table.ts'
 import type { Language } from '../../model/formats.ts'
 import type { PastedTable } from '../../model/pasted/columns.ts'
-import type { CopiedCell } from '../../model/pasted/copy.ts'
 import type { RowOutcome } from '../../model/pasted/outcomes.ts'
 import { routeParts, routeText } from '../../model/pasted/route.ts'
 import { detailHeadings } from '../../model/pasted/rows.ts'

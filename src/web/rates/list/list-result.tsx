@@ -8,10 +8,9 @@ import { CopyButton } from '../../components/output/copy-button.tsx'
 import { DownloadMenu } from '../../components/output/download-menu.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { SignedFigure } from '../../components/signed-figure.tsx'
-import { formats, language, pageTexts, texts } from '../../components/view.ts'
+import { formats, pageTexts, texts } from '../../components/view.ts'
 import { LISTS } from '../../i18n/lists.ts'
 import type { PastedTable } from '../../model/pasted/columns.ts'
-import { encodeCopy } from '../../model/pasted/copy.ts'
 import type { RowOutcome } from '../../model/pasted/outcomes.ts'
 import { oldLegAge, rateText, routeParts } from '../../model/pasted/route.ts'
 import { detailHeadings } from '../../model/pasted/rows.ts'
@@ -58,10 +57,7 @@ export function ListResult(props: ResultProps & { series: readonly Series[]; isB
             ]}
             onChoose={setFilter}
           />
-          <CopyButton
-            class="button"
-            text={() => encodeCopy(listCells(props, wording.value), language.value === 'es')}
-          >
+          <CopyButton class="button" content={() => listCells(props, wording.value)}>
             {words.copy}
           </CopyButton>
           <DownloadMenu

@@ -5,7 +5,6 @@ import { suite, test } from 'node:test'
 import { roundPlaces, sumCents } from '../../../../src/web/model/decimal.ts'
 import { escapeFormula, unescapeFormula } from '../../../../src/web/model/files/csv.ts'
 import { createFormats } from '../../../../src/web/model/formats.ts'
-import { encodeCopy } from '../../../../src/web/model/pasted/copy.ts'
 import { computeOutcomes, sumOutcomes } from '../../../../src/web/model/pasted/outcomes.ts'
 import { oldLegAge, rateText, routeParts, routeText } from '../../../../src/web/model/pasted/route.ts'
 import type { PastedRow } from '../../../../src/web/model/pasted/rows.ts'
@@ -190,19 +189,6 @@ suite('routes', () => {
     assert.equal(rateText('575.1146', euro, FORMATS), '575,11')
     assert.equal(rateText('4.118903', yen, FORMATS), '4,1189')
   })
-})
-
-test('encodeCopy writes all digits without grouping, and no formula', () => {
-  const rows = [
-    ['Fecha', 'Detalle', 'Monto'],
-    [{ day: '2026-11-03' }, '=cmd|x', { number: '-1250.5' }],
-    [{ day: '2026-11-03' }, '-15 "a"\n', { number: '15.125' }],
-  ]
-  assert.equal(
-    encodeCopy(rows, true),
-    'Fecha\tDetalle\tMonto\r\n03/11/2026\t\'=cmd|x\t-1250,5\r\n03/11/2026\t"\'-15 ""a""\n"\t15,1250\r\n',
-  )
-  assert.match(encodeCopy(rows, false), /^2026-11-03\t.*\t-1250\.5\r$/m)
 })
 
 test('unescapeFormula restores the text of a copied cell', () => {
