@@ -99,6 +99,11 @@ export function createFormats(language: Language) {
   }
 }
 
+/** Number of digits behind the decimal sign, which is the last sign of a figure with decimals. */
+export function decimalCount(text: string): number {
+  return /[.,](\d+)$/.exec(text)?.[1]?.length ?? 0
+}
+
 function isBelowTen(text: string): boolean {
   return /^-?\d(\.|$)/.test(text)
 }

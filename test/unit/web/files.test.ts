@@ -6,7 +6,7 @@ import { crc32, inflateRawSync } from 'node:zlib'
 import { encodeCsv, PROGRAM_CSV, SPANISH_CSV } from '../../../src/web/model/files/csv.ts'
 import type { Download } from '../../../src/web/model/files/table.ts'
 import { encodeXlsx, XLSX_TYPE } from '../../../src/web/model/files/workbook.ts'
-import { figurePlaces } from '../../../src/web/model/rates/column-places.ts'
+import { createFormats } from '../../../src/web/model/formats.ts'
 import { WORKBOOK_TEXTS } from '../../support/web/workbook-texts.ts'
 
 const TABLE: Download = {
@@ -174,7 +174,7 @@ test('encodeXlsx writes formulas of ours, months, instants, a total of whole row
   assert.match(sheet, /<c r="A12" .*Cierre: el último valor\./)
   assert.match(sheet, /<autoFilter ref="A6:E9"\/>/)
   const styles = files.get('xl/styles.xml') ?? ''
-  for (const format of ['mmmm yyyy', 'dd/mm/yyyy hh:mm', '#,##0.000000'])
+  for (const format of ['mmmm yyyy', 'dd/mm/yyyy hh:mm', '#,##0.0000000'])
     assert.ok(styles.includes(`"${format}"`))
   const sources = files.get('xl/worksheets/sheet2.xml') ?? ''
   assert.match(sources, /USD\/CRC venta.*318.*<v>46295<\/v>.*<v>490.5<\/v>.*<v>2<\/v>/)
@@ -209,18 +209,61 @@ test('encodeXlsx writes values instead of formulas of a figure that is text, and
   )
 })
 
-test('figurePlaces has two places, and more for figures below 10', () => {
-  for (const [values, places] of [
-    [['490.5', '0.001'], 2],
-    [['12'], 2],
-    [['1.20534', '-1.5'], 5],
-    [['0.5'], 6],
-    [['0.0192842'], 7],
-    [['0', '0.00', ''], 2],
-    [[], 2],
-    [['0.00000000000001'], 12],
-  ] as const)
-    assert.equal(figurePlaces(values), places, String(values))
+test('encodeXlsx gives each figure the decimals of the screen, and all digits without a rule', async () => {
+  const { cross } = createFormats('es')
+  const table: Download = {
+    ...TABLE,
+    columns: [
+      { title: 'Cruce', kind: 'number', format: cross },
+      { title: 'Publicado', kind: 'number' },
+      { title: 'Monto', kind: 'amount' },
+    ],
+    rows: [
+      ['0.0192842', '1.20534', '10.125'],
+      ['1234.5678', '3983.5', '-7'],
+      ['1.2', '119.7584', '0'],
+    ],
+  }
+  const files = unzip(Buffer.from(await (await encodeXlsx(table, WORKBOOK_TEXTS)).arrayBuffer()))
+  assert.deepEqual(cellFormats(files, 7, 9), [
+    ...['0.0000000', '0.00000', '0.00', '0.00', '0.00', '0.00', '0.00', '0.0000', '0.00'],
+  ])
+})
+
+/** Decimals of the formats of cells in rows of the first sheet. */
+function cellFormats(files: Map<string, string>, first: number, last: number): string[] {
+  const styles = files.get('xl/styles.xml') ?? ''
+  const codes = new Map(
+    [...styles.matchAll(/numFmtId="(\d+)" formatCode="([^"]*)"/g)].map(([, id, code]) => [id, code]),
+  )
+  const [, list = ''] = styles.split('<cellXfs')
+  const entries = [...list.matchAll(/<xf numFmtId="(\d+)"/g)].map(
+    ([, id = '']) => codes.get(id) ?? '#,##0.00',
+  )
+  const cells = (files.get('xl/worksheets/sheet1.xml') ?? '').matchAll(/<c r="[A-Z](\d+)" s="(\d+)"/g)
+  return [...cells]
+    .filter(([, row]) => Number(row) >= first && Number(row) <= last)
+    .map(([, , style]) => (entries[Number(style)] ?? '').replace('#,##', ''))
+}
+
+test('encodeXlsx wraps texts of a table that would be too small on paper, and prints no sources', async () => {
+  const columns = Array.from({ length: 4 }, (_, at) => ({ title: `Texto ${at}`, kind: 'text' as const }))
+  const rows = [columns.map(() => 'EUR/USD 1,17632 (06/11) × USD/CRC venta 488,91 (07/11)')]
+  const source = { series: 'EUR/USD', indicator: '333', day: '2026-11-06', value: '1.17632', rounding: '' }
+  const widths = async (table: Download) => {
+    const files = unzip(Buffer.from(await (await encodeXlsx(table, WORKBOOK_TEXTS)).arrayBuffer()))
+    const sheet = files.get('xl/worksheets/sheet1.xml') ?? ''
+    return { files, widths: [...sheet.matchAll(/ width="(\d+)"/g)].map(([, width]) => Number(width)) }
+  }
+  const wide = await widths({ ...TABLE, columns, rows, sources: [source] })
+  assert.deepEqual(wide.widths, [18, 18, 18, 18])
+  assert.match(wide.files.get('xl/worksheets/sheet1.xml') ?? '', /<row r="7" ht="64" customHeight="1">/)
+  assert.match(wide.files.get('xl/styles.xml') ?? '', /<alignment wrapText="1" horizontal="left"/)
+  const book = wide.files.get('xl/workbook.xml') ?? ''
+  assert.match(book, /Print_Area" localSheetId="1">Fuentes!\$G\$1</)
+  assert.doesNotMatch(book, /Print_Titles" localSheetId="1"/)
+  const narrow = await widths({ ...TABLE, columns: columns.slice(2), rows })
+  assert.deepEqual(narrow.widths, [56, 56])
 })
 
 test('encodeXlsx writes the same bytes for the same table', async () => {

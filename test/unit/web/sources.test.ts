@@ -64,7 +64,7 @@ test('loadHistoryTable has the values of the legs of both compared pairs, once e
     { pair: 'EUR/CRC', ...days },
     { pair: 'USD/CRC', ...days },
   ] as const
-  const { source, sources } = await loadHistoryTable([...ranges], trend, series, 'es')
+  const { source, sources } = await loadHistoryTable([...ranges], trend, String, series, 'es')
   assert.match(source, /\(indicadores 317, compra, y 318, venta\) y paridad EUR\/USD/)
   assert.deepEqual(
     sources?.map(({ series, indicator, day }) => `${indicator} ${series} ${day}`),

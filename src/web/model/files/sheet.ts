@@ -33,7 +33,7 @@ export function sheetXml(sheet: WorkbookSheet): string {
     `<cols>${columns.join('')}</cols><sheetData>${rows.map(rowXml).join('')}</sheetData>` +
     `<autoFilter ref="${tableRange(sheet).replaceAll('$', '')}"/>` +
     (link ? `<hyperlinks><hyperlink ref="A${link.row}" r:id="rId1"${location}/></hyperlinks>` : '') +
-    '<pageMargins left="0.5" right="0.5" top="0.6" bottom="0.7" header="0.3" footer="0.3"/>' +
+    '<pageMargins left="0.3" right="0.3" top="0.6" bottom="0.7" header="0.3" footer="0.3"/>' +
     `<pageSetup paperSize="${LETTER}" orientation="landscape" fitToWidth="1" fitToHeight="0"/>` +
     `<headerFooter><oddFooter>&amp;C${escapeXml(footer)}</oddFooter></headerFooter></worksheet>`
   )

@@ -11,6 +11,8 @@ export type CellStyle = {
   align?: 'start' | 'end'
   /** Text that would be a formula if it were typed again. */
   isQuoted?: boolean
+  /** Text in several lines. */
+  isWrapped?: boolean
 }
 
 export type Styles = {
@@ -65,12 +67,13 @@ function formatNumber(format: string, formats: string[]): number {
   return FIRST_FORMAT + (index < 0 ? formats.push(format) - 1 : index)
 }
 
-function entryXml({ font, row, align, isQuoted }: CellStyle, format: number): string {
+function entryXml({ font, row, align, isQuoted, isWrapped }: CellStyle, format: number): string {
   const { fill, border } = row ? ROWS[row] : { fill: 0, border: 0 }
   const fontIndex = Object.keys(FONTS).indexOf(font ?? 'plain')
-  const wrap = row === 'heading' ? ' wrapText="1" horizontal="center" vertical="center"' : ''
-  const horizontal = align ? ` horizontal="${align === 'end' ? 'right' : 'left'}"` : ''
-  const alignment = `${wrap}${wrap === '' ? horizontal : ''}`
+  const horizontal = align ? ` horizontal="${align === 'end' ? 'right' : 'left" indent="1'}"` : ''
+  const wrap = isWrapped ? ' wrapText="1"' : ''
+  const line = `${wrap}${horizontal}${row === 'line' ? ' vertical="top"' : ''}`
+  const alignment = row === 'heading' ? ' wrapText="1" horizontal="center" vertical="center"' : line
   return (
     `<xf numFmtId="${format}" fontId="${fontIndex}" fillId="${fill}" borderId="${border}" xfId="0"` +
     ` applyNumberFormat="1" applyFont="1" applyFill="1" applyBorder="1"${isQuoted ? ' quotePrefix="1"' : ''}` +

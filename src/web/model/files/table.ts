@@ -2,7 +2,7 @@
 
 /**
  * `day`: YYYY-MM-DD. `month`: YYYY-MM, or the first day of a month. `instant`: ISO 8601 in UTC. `number`: digits of the
- * API. `amount`: the same, with two decimals. `count`: a whole number. `note`: remarks about a row. An empty cell has
+ * API, all of them visible. `amount`: the same, with two decimals. `count`: a whole number. `note`: remarks about a row. An empty cell has
  * no value.
  */
 export type DownloadKind = 'text' | 'note' | 'day' | 'month' | 'instant' | 'number' | 'amount' | 'count'
@@ -14,6 +14,8 @@ export type TableColumn = {
   name?: string
   /** `people`: in spreadsheets alone; `programs`: in the CSV for programs alone. */
   only?: 'people' | 'programs'
+  /** Writes a figure as on the screen, with at least two decimals; those of the workbook are as many. */
+  format?: (value: string, row: number) => string
   /**
    * Formula of the workbook, without its equals sign, for each row with a value, which is its result.
    * @param cell returns the reference of the row's cell in a column, by the index in `columns`

@@ -3,7 +3,7 @@
 
 import { costaRicaTime } from '../days.ts'
 import { countPlaces, decimalText, divideRounded, parseUnits } from '../decimal.ts'
-import { figurePlaces, groupedLength } from '../rates/column-places.ts'
+import { createFormats, decimalCount } from '../formats.ts'
 import {
   cellReference,
   type SheetCell,
@@ -43,6 +43,10 @@ const HEADING_ROW = 6
 const LINK_ROW = 4
 const LINE_HEIGHT = 16
 const [MIN_WIDTH, MAX_WIDTH] = [10, 60]
+const WRAPPED_WIDTH = 18 // texts of a table that would be too small on paper
+const WRAPPED_LINES = /\S{16}|\S.{0,15}(?=\s|$)/g
+const PAPER_WIDTH = 140
+const { exact, cents } = createFormats('en')
 const MAX_RANGES = 200 // SUBTOTAL takes at most 254
 const DECIMAL = /^-?\d+(?:\.\d+)?$/
 const SUBTOTALS = { mean: 101, sum: 109 } // both without rows that are hidden
@@ -81,8 +85,11 @@ export function significantDigits(text: string): number {
   return text.replace(/[-.]/g, '').replace(/^0+/, '').length
 }
 
-function sheetName({ name, sheet }: { name: string; sheet: WorkbookSheet }): NamedSheet {
-  return { name, table: tableRange(sheet), headingRow: sheet.headingRow }
+/** Paper has the first sheet, with its heading on each page; the area of another is an empty cell. */
+function sheetName({ name, sheet }: { name: string; sheet: WorkbookSheet }, index: number): NamedSheet {
+  const { headingRow, widths } = sheet
+  const empty = cellReference(widths.length + 1, 1).replace(/\D+/, '$$$&$$')
+  return { name, table: tableRange(sheet), print: index === 0 ? `$${headingRow}:$${headingRow}` : empty }
 }
 
 /** Omits the columns for programs, and adds a note to each row with a figure that spreadsheets would round. */
@@ -116,18 +123,22 @@ function withNotes(table: Download, { note, tooLong }: WorkbookTexts): Download 
 
 function dataSheet(table: Download, texts: WorkbookTexts, styles: Styles): WorkbookSheet {
   const { columns, rows, notes = [], total } = table
-  const places = columns.map(({ kind }, index) => kindPlaces(kind, rows, index))
+  const { widths, isWrapped } = paperWidths(table)
   const text = (value: string, style: CellStyle = {}): WorkbookRow => ({
     cells: [{ text: value, style: styles.find({ ...style, isQuoted: isFormula(value) }) }],
   })
   const firstRow = HEADING_ROW + 1
   const lines = rows.map((row, index) => {
     const cells = columns.map((column, at) =>
-      dataCell(column, row[at] ?? '', cellStyle(column, places[at] ?? 0), styles),
+      dataCell(column, row[at] ?? '', cellStyle(column, row[at], index, isWrapped), styles),
     )
-    return { cells: cells.map((cell, at) => addFormula(cell, columns[at], cells, firstRow + index)) }
+    const height = isWrapped ? { height: lineCount(columns, row) * LINE_HEIGHT } : {}
+    return {
+      cells: cells.map((cell, at) => addFormula(cell, columns[at], cells, firstRow + index)),
+      ...height,
+    }
   })
-  const totals = total && rows.length > 0 ? [totalRow(table, total, places, styles)] : []
+  const totals = total && rows.length > 0 ? [totalRow(table, total, styles)] : []
   return {
     rows: [
       { ...text(table.title, { font: 'title' }), height: 22 },
@@ -135,18 +146,13 @@ function dataSheet(table: Download, texts: WorkbookTexts, styles: Styles): Workb
       text(texts.retrieved),
       text(texts.address, { font: 'link' }),
       { cells: [] },
-      headingRow(columns, styles),
+      headingRow(columns, styles, isWrapped),
       ...lines,
       ...totals,
       { cells: [] },
       ...notes.map((note) => text(note, { font: 'quiet' })),
     ],
-    widths: columns.map((column, index) =>
-      Math.max(
-        columnWidth(column, rows, index, places[index] ?? 0),
-        index === 0 ? (total?.label ?? '').length + 2 : 0,
-      ),
-    ),
+    widths,
     headingRow: HEADING_ROW,
     lastRow: HEADING_ROW + rows.length,
     link: { row: LINK_ROW, fragment: texts.address.split('#')[1] ?? '' },
@@ -164,48 +170,46 @@ function sourcesSheet(sources: readonly SourceValue[], texts: WorkbookTexts, sty
     { title: titles.rounding, kind: 'count', field: 'rounding' },
   ]
   const rows = sources.map((source) => columns.map(({ field }) => source[field]))
-  const style = (column: TableColumn): CellStyle =>
-    column.kind === 'number'
-      ? { row: 'line', format: '#,##0.00############', align: 'end' }
-      : cellStyle(column, 0)
   return {
     rows: [
       headingRow(columns, styles),
       ...rows.map((row) => ({
-        cells: columns.map((column, at) => dataCell(column, row[at] ?? '', style(column), styles)),
+        cells: columns.map((column, at) =>
+          dataCell(column, row[at] ?? '', cellStyle(column, row[at]), styles),
+        ),
       })),
     ],
-    widths: columns.map((column, index) => columnWidth(column, rows, index, 8)),
+    widths: columns.map((column, index) => columnWidth(column, rows, index)),
     headingRow: 1,
     lastRow: rows.length + 1,
     footer: texts.footer,
   }
 }
 
-function headingRow(columns: readonly TableColumn[], styles: Styles): WorkbookRow {
+function headingRow(columns: readonly TableColumn[], styles: Styles, isWrapped = false): WorkbookRow {
   const style = styles.find({ row: 'heading', font: 'bold' })
-  return { cells: columns.map(({ title }) => ({ text: title, style })), height: 2 * LINE_HEIGHT + 4 }
+  const height = (isWrapped ? 3 : 2) * LINE_HEIGHT + 4
+  return { cells: columns.map(({ title }) => ({ text: title, style })), height }
 }
 
 function totalRow(
   { columns, rows }: Download,
   { label, operation, columns: totals, rows: counted, note = '' }: TableTotal,
-  places: readonly number[],
   styles: Styles,
 ): WorkbookRow {
   const noteIndex = Math.max(...totals, 0) + 1
   const cells = columns.map((column, at): SheetCell => {
     if (totals.includes(at)) {
       const values = counted.map((row) => rows[row]?.[at] ?? '').filter((value) => DECIMAL.test(value))
-      const style = styles.find({ ...cellStyle(column, places[at] ?? 0), row: 'total', font: 'bold' })
-      if (values.length === 0) return { text: '', style }
+      const value = values.length > 0 ? totalValue(values, operation) : ''
+      const style = styles.find({ ...cellStyle(column, value), row: 'total', font: 'bold' })
+      if (value === '') return { text: '', style }
       const ranges = consecutiveRanges(counted, rows.length)
         .map(
           ([from, to]) =>
             `${cellReference(at, from + HEADING_ROW + 1)}:${cellReference(at, to + HEADING_ROW + 1)}`,
         )
         .join(',')
-      const value = totalValue(values, operation)
       // A formula would leave out figures that are text.
       if (values.some((one) => isTooLong(column, one))) return { value, style }
       return { value, formula: `SUBTOTAL(${SUBTOTALS[operation]},${ranges})`, style }
@@ -270,12 +274,14 @@ function serialTime(kind: 'day' | 'month' | 'instant', value: string): string {
   return String((Date.parse(value.length === 7 ? `${value}-01` : value) - FIRST_DAY_MS) / DAY_MS)
 }
 
-function cellStyle({ kind }: TableColumn, places: number): CellStyle {
+function cellStyle(column: TableColumn, value = '', row = 0, isWrapped = false): CellStyle {
+  const { kind } = column
   if (kind === 'day') return { row: 'line', format: 'dd/mm/yyyy', align: 'end' }
   if (kind === 'instant') return { row: 'line', format: 'dd/mm/yyyy hh:mm', align: 'end' }
   if (kind === 'month') return { row: 'line', format: 'mmmm yyyy', align: 'start' }
   if (kind === 'count') return { row: 'line', format: '#,##0', align: 'end' }
-  if (kind === 'text' || kind === 'note') return { row: 'line' }
+  if (kind === 'text' || kind === 'note') return { row: 'line', align: 'start', isWrapped }
+  const places = DECIMAL.test(value) ? decimalCount(figureText(column, value, row)) : 2
   return { row: 'line', format: `#,##0.${'0'.repeat(places)}`, align: 'end' }
 }
 
@@ -287,28 +293,46 @@ function isFormula(text: string): boolean {
   return /^\s*[=+\-@]/.test(text)
 }
 
-function kindPlaces(kind: TableColumn['kind'], rows: Download['rows'], index: number): number {
-  return kind === 'number' ? figurePlaces(rows.map((row) => row[index] ?? '')) : 2
+function figureText(
+  { kind, format = kind === 'amount' ? cents : exact }: TableColumn,
+  value: string,
+  row: number,
+) {
+  return format(value, row)
 }
 
-/** Width for the content, and for the heading in two lines with the button of its filter. */
-function columnWidth(
-  { title, kind }: TableColumn,
-  rows: Download['rows'],
-  index: number,
-  places: number,
-): number {
-  const lengths = rows.map((row) => visibleLength(kind, row[index] ?? '', places))
+/** Widths of the columns. On paper the table is one page wide: texts of a wide one have several lines. */
+function paperWidths({ columns, rows, total }: Download): { widths: number[]; isWrapped: boolean } {
+  const widths = columns.map((column, index) =>
+    Math.max(columnWidth(column, rows, index), index === 0 ? (total?.label ?? '').length + 2 : 0),
+  )
+  if (widths.reduce((sum, width) => sum + width, 0) <= PAPER_WIDTH) return { widths, isWrapped: false }
+  const narrow = columns.map((column, index) => columnWidth(column, rows, index, true))
+  return { widths: narrow, isWrapped: true }
+}
+
+/** Width for the content, and for the heading in its lines with the button of its filter. */
+function columnWidth(column: TableColumn, rows: Download['rows'], index: number, isWrapped = false): number {
+  const { title, kind } = column
+  const lengths = rows.map((row, at) => visibleLength(column, row[index] ?? '', at))
   const words = title.split(' ').map(({ length }) => length)
-  const heading = Math.max(...words, Math.ceil(title.length / 2)) + 3
+  const heading = Math.max(...words, Math.ceil(title.length / (isWrapped ? 3 : 2))) + 3
   const widest = lengths.reduce((most, length) => Math.max(most, length), 0)
-  return Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, heading, widest + 2))
+  const limit = isWrapped && (kind === 'text' || kind === 'note') ? WRAPPED_WIDTH : MAX_WIDTH
+  return Math.min(limit, Math.max(isWrapped ? 0 : MIN_WIDTH, heading, widest + 2))
 }
 
-function visibleLength(kind: TableColumn['kind'], value: string, places: number): number {
+/** Number of lines of a row with wrapped texts. A line is two characters short, for wide letters. */
+function lineCount(columns: readonly TableColumn[], row: readonly string[]): number {
+  const texts = row.filter((_, at) => columns[at]?.kind === 'text' || columns[at]?.kind === 'note')
+  return Math.max(1, ...texts.map((text) => text.match(WRAPPED_LINES)?.length ?? 0))
+}
+
+function visibleLength(column: TableColumn, value: string, row: number): number {
+  const { kind } = column
   if (value === '') return 0
   if (kind === 'day') return 10
   if (kind === 'month' || kind === 'instant') return 16
-  if (kind === 'text' || kind === 'note') return value.length
-  return groupedLength(value, kind === 'count' ? 0 : places)
+  if (kind === 'text' || kind === 'note' || !DECIMAL.test(value)) return value.length
+  return figureText(column, value, row).length
 }

@@ -7,8 +7,8 @@ export const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/rel
 const RELATIONS = 'http://schemas.openxmlformats.org/package/2006/relationships'
 const CONTENT_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
 
-/** `table`: range of the headings and rows, as `$A$6:$K$17`. `headingRow` is repeated on each page of paper. */
-export type NamedSheet = { name: string; table: string; headingRow: number }
+/** `table`: range of the headings and rows, as `$A$6:$K$17`. `print`: area or repeated rows of paper. */
+export type NamedSheet = { name: string; table: string; print: string }
 export type PartRelation = { kind: string; target: string; isExternal?: boolean }
 
 /** Escapes text for XML and drops the characters that XML 1.0 forbids. */
@@ -27,9 +27,10 @@ export function workbookXml(sheets: readonly NamedSheet[]): string {
     ({ name }, index) => `<sheet name="${escapeXml(name)}" sheetId="${index + 1}" r:id="rId${index + 1}"/>`,
   )
   const names = sheets.map(
-    ({ name, table, headingRow }, index) =>
+    ({ name, table, print }, index) =>
       `<definedName name="_xlnm._FilterDatabase" localSheetId="${index}" hidden="1">${name}!${table}</definedName>` +
-      `<definedName name="_xlnm.Print_Titles" localSheetId="${index}">${name}!$${headingRow}:$${headingRow}</definedName>`,
+      `<definedName name="_xlnm.Print_${index === 0 ? 'Titles' : 'Area'}" localSheetId="${index}">` +
+      `${name}!${print}</definedName>`,
   )
   return (
     `${XML_DECLARATION}<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}"><sheets>${elements.join('')}</sheets>` +

@@ -59,7 +59,7 @@ export function closesTable(
 function spreadsheetColumns({ every, sides }: LoadedCloses, language: Language): FileColumn[] {
   const words = inLanguage(CLOSES, language)
   const { sides: sideNames } = inLanguage(PAGE, language)
-  const { monthName } = createFormats(language)
+  const { monthName, cross } = createFormats(language)
   const isPair = sides.length > 1
   const title = (stat: (typeof STATS)[number], side: RateSide) =>
     isPair ? `${words.stats[stat]} ${sideNames[side].toLowerCase()}` : words.stats[stat]
@@ -83,7 +83,7 @@ function spreadsheetColumns({ every, sides }: LoadedCloses, language: Language):
     ...STATS.flatMap((stat) =>
       sides.map(
         ({ name: side }): FileColumn => ({
-          ...{ title: title(stat, side), name: stat, kind: 'number', only },
+          ...{ title: title(stat, side), name: stat, kind: 'number', only, format: cross },
           value: ({ cells }) => findFigure(cells, stat, side)?.value,
         }),
       ),

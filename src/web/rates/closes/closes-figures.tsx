@@ -5,6 +5,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { RateSide } from '../../api/responses.ts'
 import { formats, pageTexts, texts } from '../../components/view.ts'
 import { CLOSES } from '../../i18n/closes.ts'
+import { decimalCount } from '../../model/formats.ts'
 import { type PeriodCell, type PeriodFigure, type PeriodRow, STATS } from '../../model/rates/months.ts'
 import { PeriodCards } from './closes-cards.tsx'
 import { periodName } from './closes-texts.ts'
@@ -199,11 +200,6 @@ function mostDecimals(rows: readonly PeriodRow<RateSide>[], format: (text: strin
       return value === undefined ? most : Math.max(most, decimalCount(format(value)))
     }, 0),
   )
-}
-
-/** Number of digits behind the decimal sign, which is the last sign of a figure with decimals. */
-function decimalCount(text: string): number {
-  return /[.,](\d+)$/.exec(text)?.[1]?.length ?? 0
 }
 
 /** Legend of the marks of rounded figures. */

@@ -2,6 +2,7 @@ import { Button } from '../../components/button.tsx'
 import { formats, pageTexts, setView, view } from '../../components/view.ts'
 import { CURRENCIES } from '../../i18n/currency-texts.ts'
 import { decimalSign } from '../../model/decimal.ts'
+import type { FigureFormat, Formats } from '../../model/formats.ts'
 import type { CurrencyRow, SortKey } from '../../model/rates/currency-rows.ts'
 import { MAIN_CURRENCIES } from '../../model/rates/currency-rows.ts'
 
@@ -82,9 +83,9 @@ function Heading(props: {
 }
 
 function Row({ row, name, isLoading }: { row: CurrencyRow; name: string; isLoading: boolean }) {
-  const { cross, exact, percent, day } = formats.value
+  const { exact, percent, day } = formats.value
   const { code, buy, sell, change, pair, values } = row
-  const price = (value: string | undefined) => value && (code === 'USD' ? exact(value) : cross(value))
+  const price = (value: string | undefined) => value && unitFormat(code, formats.value)(value)
   const cells = {
     buy: price(buy),
     sell: price(sell),
@@ -106,6 +107,11 @@ function Row({ row, name, isLoading }: { row: CurrencyRow; name: string; isLoadi
       ))}
     </tr>
   )
+}
+
+/** Writes colones for a unit: the dollar's are published. */
+export function unitFormat(code: string | undefined, { exact, cross }: Formats): FigureFormat {
+  return code === 'USD' ? exact : cross
 }
 
 function Change({ change, text }: { change: string; text: string }) {

@@ -29,7 +29,7 @@ import {
   unitConversions,
 } from '../../model/rates/currency-rows.ts'
 import { matchesQuery } from '../../model/search.ts'
-import { CurrencyGrid, type Sorting } from './currency-grid.tsx'
+import { CurrencyGrid, type Sorting, unitFormat } from './currency-grid.tsx'
 
 const HOME = 'CRC'
 const FORMS = ['colones', 'published'] as const
@@ -51,8 +51,10 @@ export function CurrencyTable({ series, day }: { series: readonly Series[]; day:
   const name = (code: string) => currencies.get(code)?.name ?? formats.value.currency(code) ?? code
   const searchTexts = (code: string) => [code, name(code), currencies.get(code)?.bankName ?? '']
   const all = orderRows(rows ?? [], name)
-  const selected = selectRows(all, { query, isWhole, searchTexts })
-  const visible = sorting ? sortRows(selected, sorting, name) : selected
+  const matches = selectRows(all, query, searchTexts)
+  const fileRows = sorting ? sortRows(matches, sorting, name) : matches
+  const isShort = query.trim() === '' && !isWhole
+  const visible = isShort ? fileRows.filter(({ code }) => MAIN_CURRENCIES.includes(code)) : fileRows
   const missing = all.filter(({ isMissing }) => isMissing).map(({ code }) => code)
   return (
     <div aria-busy={isLoading && !failure}>
@@ -97,7 +99,7 @@ export function CurrencyTable({ series, day }: { series: readonly Series[]; day:
             onToggle={() => setWhole(!isWhole)}
           />
         )}
-        <CurrencyFiles rows={rows && visible} day={loadedDay} name={name} />
+        <CurrencyFiles rows={rows && fileRows} day={loadedDay} name={name} />
       </div>
     </div>
   )
@@ -127,13 +129,13 @@ function nextSorting(sorting: Sorting | undefined, key: SortKey): Sorting {
   return { key, isDescending: sorting?.key === key ? !sorting.isDescending : !isText }
 }
 
-/** Rows of a search, or the main ones. */
+/** Rows of a search, or all. */
 function selectRows(
   rows: readonly CurrencyRow[],
-  options: { query: string; isWhole: boolean; searchTexts: (code: string) => string[] },
+  query: string,
+  searchTexts: (code: string) => string[],
 ): readonly CurrencyRow[] {
-  const { query, isWhole, searchTexts } = options
-  if (query.trim() === '') return isWhole ? rows : rows.filter(({ code }) => MAIN_CURRENCIES.includes(code))
+  if (query.trim() === '') return rows
   return rows.filter(({ code }) => {
     const codes = code === 'USD' ? [code, HOME] : [code] // the row of the dollar is the price of the colón
     return matchesQuery(
@@ -182,15 +184,16 @@ function currencyTable(
 ): Download {
   const { code: codeTitle, columns, colones, bank, source } = inLanguage(CURRENCIES, language)
   const { currencies } = inLanguage(PAGE, language).below
+  const format = (value: string, row: number) => unitFormat(rows[row]?.code, formats.value)(value)
   return {
     title: `${currencies}, ${formats.value.day(day)}`,
     source,
     columns: [
       { title: codeTitle, name: 'currency', kind: 'text' },
       { title: columns.name, name: 'name', kind: 'text' },
-      { title: `${colones}: ${columns.buy}`, name: 'compra', kind: 'number' },
-      { title: `${colones}: ${columns.sell}`, name: 'venta', kind: 'number' },
-      { title: `${columns.change}, %`, name: 'change_percent', kind: 'number' },
+      { title: `${colones}: ${columns.buy}`, name: 'compra', kind: 'number', format },
+      { title: `${colones}: ${columns.sell}`, name: 'venta', kind: 'number', format },
+      { title: `${columns.change}, %`, name: 'change_percent', kind: 'amount' },
       { title: `${bank}: ${columns.pair}`, name: 'pair', kind: 'text' },
       { title: `${bank}: ${columns.day}`, name: 'rate_date', kind: 'day' },
       { title: `${bank}: ${columns.value}`, name: 'value', kind: 'number' },

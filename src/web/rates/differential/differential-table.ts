@@ -3,7 +3,7 @@
 import type { Series } from '../../api/responses.ts'
 import type { Download } from '../../model/files/table.ts'
 import type { Language } from '../../model/formats.ts'
-import { routeParts, routeText } from '../../model/pasted/route.ts'
+import { rateText, routeParts, routeText } from '../../model/pasted/route.ts'
 import { signedBalance } from '../../model/rates/differential.ts'
 import { legSources } from '../pasted/leg-sources.ts'
 import { createWording } from '../pasted/lists-texts.ts'
@@ -33,6 +33,8 @@ export function differentialTable(
   const registrationRate = `${words.rate}, ${words.registration.toLowerCase()}`
   const closingRate = `${words.rate}, ${words.atClosing.toLowerCase()}`
   const derivation = (title: string) => `${list.derivation}, ${title.toLowerCase()}`
+  const rate = (day: 'registration' | 'closing') => (value: string, row: number) =>
+    rateText(value, rows[row]?.[day]?.legs ?? [], formats)
   const rounded = (rate: number) => (cell: (column: number) => string) =>
     `ROUND(${cell(BALANCE)}*${cell(rate)},2)`
   const columns: Download['columns'] = [
@@ -41,9 +43,9 @@ export function differentialTable(
     { title: words.balance, name: 'balance', kind: 'number' },
     { title: list.currency, name: 'currency', kind: 'text' },
     { title: words.registration, name: 'registration', kind: 'day' },
-    { title: registrationRate, name: 'registration_rate', kind: 'number' },
+    { title: registrationRate, name: 'registration_rate', kind: 'number', format: rate('registration') },
     { title: derivation(words.registration), name: 'registration_legs', kind: 'text' },
-    { title: closingRate, name: 'closing_rate', kind: 'number' },
+    { title: closingRate, name: 'closing_rate', kind: 'number', format: rate('closing') },
     { title: derivation(words.atClosing), name: 'closing_legs', kind: 'text' },
     { title: words.inBooks, name: 'books', kind: 'amount', formula: rounded(RATES.registration) },
     { title: words.closingValue, name: 'closing', kind: 'amount', formula: rounded(RATES.closing) },

@@ -7,7 +7,7 @@ import type { Download } from '../../model/files/table.ts'
 import type { Language } from '../../model/formats.ts'
 import type { PastedTable } from '../../model/pasted/columns.ts'
 import type { RowOutcome } from '../../model/pasted/outcomes.ts'
-import { routeParts, routeText } from '../../model/pasted/route.ts'
+import { rateText, routeParts, routeText } from '../../model/pasted/route.ts'
 import { detailHeadings } from '../../model/pasted/rows.ts'
 import { legSources } from '../pasted/leg-sources.ts'
 import { createWording, type Wording } from '../pasted/lists-texts.ts'
@@ -50,13 +50,15 @@ export function listTable(
   const words = wording.lists.list
   const details = detailHeadings(table)
   const legs = list.outcomes.flatMap(({ conversion }) => conversion?.legs ?? [])
+  const rate = (value: string, row: number) =>
+    rateText(value, list.outcomes[row]?.conversion?.legs ?? [], wording.formats)
   const columns: Download['columns'] = [
     { title: words.row, name: 'row', kind: 'count' },
     { title: words.date, name: 'on', kind: 'day' },
     ...details.map((heading) => ({ title: heading || words.detail, kind: 'text' as const })),
     { title: words.amount, name: 'amount', kind: 'number' },
     { title: words.currency, name: 'from_currency', kind: 'text' },
-    { title: words.rate, name: 'rate', kind: 'number' },
+    { title: words.rate, name: 'rate', kind: 'number', format: rate },
     { title: words.derivation, name: 'legs', kind: 'text' },
     { title: resultTitle(list.target, wording), name: 'result', kind: 'amount' },
     { title: words.note, name: 'note', kind: 'note' },

@@ -9,7 +9,7 @@ import { lazyView } from '../../components/lazy-view.tsx'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
 import { formats, setView, texts, view } from '../../components/view.ts'
 import { addDays } from '../../model/days.ts'
-import type { Language } from '../../model/formats.ts'
+import type { FigureFormat, Language } from '../../model/formats.ts'
 import { firstRateDay, pairCode } from '../../model/rates/currencies.ts'
 import { spanRange, type Trend } from '../../model/rates/history.ts'
 import { isAnyMissing } from '../../model/rates/holes.ts'
@@ -85,7 +85,7 @@ export function History({ series, bounds }: { series: readonly Series[]; bounds:
             table={
               loaded &&
               visibleTrend &&
-              ((language) => fileTable(loaded, comparison, visibleTrend, series, language))
+              ((language) => fileTable(loaded, comparison, visibleTrend, figure, series, language))
             }
             name={`bccr-${loaded?.pair.replace('/', '-')}`}
             days={`${pair} ${range.from} ${range.to}`}
@@ -176,10 +176,17 @@ async function fileTable(
   { pair, from, to, data: { days } }: LoadedHistory,
   comparison: ComparedHistory | undefined,
   trend: Trend,
+  figure: FigureFormat,
   series: readonly Series[],
   language: Language,
 ) {
   const { loadHistoryTable } = await import('./history-download.ts')
   const range = { pair, from: days[0] ?? from, to: days.at(-1) ?? to }
-  return loadHistoryTable(comparison?.trend ? [range, comparison.range] : [range], trend, series, language)
+  return loadHistoryTable(
+    comparison?.trend ? [range, comparison.range] : [range],
+    trend,
+    figure,
+    series,
+    language,
+  )
 }
