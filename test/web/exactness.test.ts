@@ -16,8 +16,8 @@ import { openInCalc } from './output/calc.ts'
 import {
   chooseFile,
   enterSecret,
-  lastCopy,
   listDownloads,
+  nextCopy,
   openEngine,
   openPageApp,
   openVisit,
@@ -214,7 +214,7 @@ test('the support line has the legs of the answer, the sign and the time', async
     await until(async () => (await page.$$('.leg')).length === legs.length + 1)
     await page.click('.outcome .buttons button')
     await until(async () => {
-      const { text: copied } = await lastCopy(visit)
+      const { text: copied } = await nextCopy(visit)
       return (
         copied.startsWith(expected) && /^\d\d \(hora de Costa Rica\)$/.test(copied.slice(expected.length))
       )
@@ -248,7 +248,7 @@ test('the converter parses typed amounts, shows the parsed amount and requests i
       assert.equal(last.searchParams.get('amount'), positive)
       await page.click('.copy')
       const digits = result.replace(/(\.\d{3})$/, '$10')
-      assert.equal((await lastCopy(visit)).text, language === 'es' ? digits.replace('.', ',') : digits)
+      assert.equal((await nextCopy(visit)).text, language === 'es' ? digits.replace('.', ',') : digits)
     }
     const field = await page.waitForSelector('.field.amount')
     for (const [refused, sentence] of Object.entries(REFUSED[language])) {

@@ -214,11 +214,13 @@ export async function chooseFile(
   await item?.evaluate((button) => (button as HTMLElement).click())
 }
 
-/** Last copy of a page, as other programs receive it. */
-export function lastCopy({ page }: Visit): Promise<{ text: string; html: string }> {
-  return page.evaluate(
-    () => (window as { copied?: { text: string; html: string } }).copied ?? { text: '', html: '' },
-  )
+type Copied = Window & { copied?: { text: string; html: string } }
+
+/** Waits for the next copy of a page, as other programs receive it. */
+export async function nextCopy({ page }: Visit): Promise<{ text: string; html: string }> {
+  const copy = await page.waitForFunction(() => (window as Copied).copied)
+  await page.evaluate(() => delete (window as Copied).copied)
+  return (await copy.jsonValue()) ?? { text: '', html: '' }
 }
 
 /** Text of an element, without text for screen readers only. */

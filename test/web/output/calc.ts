@@ -14,7 +14,7 @@ const settings = (locale: string) => `<?xml version="1.0" encoding="UTF-8"?>
 <item oor:path="/org.openoffice.Setup/L10N"><prop oor:name="ooSetupSystemLocale" oor:op="fuse">
 <value>${locale}</value></prop></item></oor:items>`
 
-/** Opens files with the numbers of a locale, and saves each in another form. @returns their paths, in the same order */
+/** Opens files in a locale, and saves each in another form. @returns their paths, in the same order */
 export async function openInCalc(
   t: TestContext,
   form: 'fods' | 'pdf',

@@ -7,9 +7,8 @@ import { type TestContext, test } from 'node:test'
 import type { Conversion } from '../../../src/web/api/responses.ts'
 import { decimalText, parseUnits, roundPlaces } from '../../../src/web/model/decimal.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
-import { until } from '../../support/terminal.ts'
 import { fill, startSession, waitForIdle } from '../states.ts'
-import { lastCopy, openEngine, openPageApp, openVisit, type Visit } from '../support.ts'
+import { nextCopy, openEngine, openPageApp, openVisit, type Visit } from '../support.ts'
 import { openInCalc } from './calc.ts'
 
 const STATS = ['last', 'mean', 'low', 'high']
@@ -36,7 +35,7 @@ async function show(language: 'es' | 'en', fragment: string): Promise<Visit> {
 async function openCopy(t: TestContext, visit: Visit, button: string): Promise<string[][]> {
   await visit.page.waitForSelector(`${button}:enabled`)
   await visit.page.click(button)
-  const { html } = await lastCopy(visit)
+  const { html } = await nextCopy(visit)
   const file = join(temporaryDirectory(t), 'copy.html')
   writeFileSync(file, html)
   const all: string[][] = []
@@ -84,7 +83,8 @@ for (const language of ['es', 'en'] as const) {
       cells,
       LOCALES.map(() => [value]),
     )
-    const { text } = await lastCopy(visit)
+    await page.click('.result .copy')
+    const { text } = await nextCopy(visit)
     assert.equal(text.replace(',', '.').replace(/(\.\d{3})0$/, '$1'), result)
     assert.equal(text.includes(','), language === 'es')
   })
@@ -138,6 +138,7 @@ for (const language of ['es', 'en'] as const) {
 test('a link is copied as text alone', async () => {
   const visit = await show('es', '#rates')
   await visit.page.click('.view-tools button')
-  await until(async () => (await lastCopy(visit)).text.includes('#rates'))
-  assert.equal((await lastCopy(visit)).html, '')
+  const { text, html } = await nextCopy(visit)
+  assert.match(text, /#rates/)
+  assert.equal(html, '')
 })

@@ -13,8 +13,8 @@ import { fill, startSession, waitForIdle } from '../states.ts'
 import {
   assertClean,
   chooseFile,
-  lastCopy,
   listDownloads,
+  nextCopy,
   openEngine,
   openVisit,
   PHONE,
@@ -155,7 +155,7 @@ test('a pasted list has the results of the API, and its copy pasted back has the
   )
 
   await page.click('.list-result .buttons > button')
-  const { text: copied } = await lastCopy(visit)
+  const { text: copied } = await nextCopy(visit)
   assert.match(copied, /^6\t\t'=cmd\|x\t15,1250\tUSD\t\t\t\tFalta la fecha\.\r$/m)
   await page.click('.paste-field .link')
   await paste(visit, copied)

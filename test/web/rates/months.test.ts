@@ -15,8 +15,8 @@ import {
   assertClean,
   chooseFile,
   elementText,
-  lastCopy,
   listDownloads,
+  nextCopy,
   openEngine,
   openVisit,
   PHONE,
@@ -222,7 +222,7 @@ test('clipboard and files have all digits of the periods, in their notation', as
   await startSession(visit, app, 'key')
   await show(visit, '#rates/closes')
   await page.click('.months .buttons button')
-  const { text: clipboard } = await lastCopy(visit)
+  const { text: clipboard } = await nextCopy(visit)
   const [buy, sell] = await apiSides('USD/CRC', 'month', '2026')
   const months = (buy?.points ?? []).map((point, index) => ({ compra: point, venta: sell?.points[index] }))
   const parseRows = (file: string, separator: string) =>

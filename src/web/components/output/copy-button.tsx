@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { type CopiedRows, copyHtml, copyText } from '../../model/files/copy.ts'
+import type { CopiedRows } from '../../model/files/copy.ts'
 import { Button } from '../button.tsx'
 import { icons } from '../icons.tsx'
 import { language, texts } from '../view.ts'
@@ -18,11 +18,14 @@ export function CopyButton(props: {
 }) {
   const { copied, notCopied } = texts.value
   const [result, setResult] = useState<'copied' | 'failed' | undefined>(undefined)
-  const copy = async () => {
-    const isCopied = await writeClipboard(props.content())
-    setResult(isCopied ? 'copied' : 'failed')
-    setTimeout(() => setResult(undefined), COPIED_MS)
-  }
+  const copy = () =>
+    encodeCopy(props.content())
+      .then(writeClipboard)
+      .then(
+        () => setResult('copied'),
+        () => setResult('failed'), // no permission, or no connection
+      )
+      .then(() => setTimeout(() => setResult(undefined), COPIED_MS))
   const message = result && (result === 'copied' ? copied : notCopied)
   return (
     <Button
@@ -41,24 +44,26 @@ export function CopyButton(props: {
   )
 }
 
-/** Writes texts as text alone, and tables as HTML too. Only an event of the browser accepts HTML as it is. */
-async function writeClipboard(content: string | CopiedRows): Promise<boolean> {
+type Copy = { text: string; html?: string }
+
+async function encodeCopy(content: string | CopiedRows): Promise<Copy> {
+  if (typeof content === 'string') return { text: content }
+  const { copyHtml, copyText } = await import('../../model/files/copy.ts')
   const isLocal = language.value === 'es'
-  const text = typeof content === 'string' ? content : copyText(content, isLocal)
+  return { text: copyText(content, isLocal), html: copyHtml(content, isLocal) }
+}
+
+/** Writes a copy by an event of the browser, which accepts HTML as it is, or else its text alone. */
+async function writeClipboard({ text, html }: Copy): Promise<void> {
   let isWritten = false
   const write = (event: ClipboardEvent) => {
     event.preventDefault()
     event.clipboardData?.setData('text/plain', text)
-    if (typeof content !== 'string') event.clipboardData?.setData('text/html', copyHtml(content, isLocal))
+    if (html !== undefined) event.clipboardData?.setData('text/html', html)
     isWritten = true
   }
   document.addEventListener('copy', write, { once: true })
-  try {
-    if (!document.execCommand('copy') || !isWritten) await navigator.clipboard.writeText(text)
-    return true
-  } catch {
-    return false // no permission; the button reports it
-  } finally {
-    document.removeEventListener('copy', write)
-  }
+  const isAccepted = document.execCommand('copy') && isWritten
+  document.removeEventListener('copy', write)
+  if (!isAccepted) await navigator.clipboard.writeText(text)
 }
