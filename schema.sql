@@ -31,7 +31,8 @@ CREATE TABLE providers (
   country TEXT    NOT NULL,
   website TEXT,
   enabled INTEGER NOT NULL DEFAULT 1 CHECK (enabled IN (0, 1)),
-  reported_revision INTEGER NOT NULL DEFAULT 0     -- newest of rate_revisions when hooks were last notified of corrections
+  reported_revision INTEGER NOT NULL DEFAULT 0,    -- newest of rate_revisions when hooks were last notified of corrections
+  invented INTEGER NOT NULL DEFAULT 0 CHECK (invented IN (0, 1)) -- 1: invented values of a demo, never synchronized with the source
 ) STRICT;
 
 -- A series is a provider, a pair and a rate type. Its id is public and never changes.

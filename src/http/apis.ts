@@ -17,6 +17,7 @@ import type { CacheState, RateCache } from '../domain/rates/rate-cache.ts'
 import { DEFAULT_PROVIDER } from '../providers/list.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Engine } from '../store/engine.ts'
+import { hasInvented } from '../store/rates/providers.ts'
 import type { ReadDb } from '../store/tables.ts'
 import type { Schedulers } from '../sync/schedulers.ts'
 import type { Keyring } from './access/auth.ts'
@@ -99,6 +100,7 @@ export function createApis(
   const { cache, past, indicators } = parts.rates
   const { blobs, limits, turns, invoices, knownMails, wakeHooks, claiming, ticks } = parts.documents
   const { waiters, clock } = claiming
+  const isInvented = () => hasInvented(cache.snapshot().providers)
   const names = { hostNames, proxies, publicUrl }
   const exports = createExports({ db: reads, cache })
   const openPage = createOpenPage({ networks: openNetworks, names, clock })
@@ -140,7 +142,7 @@ export function createApis(
   const linksApi = uploadLinksApi({ links, uploads, keyring, names })
   const own: Api[] = [status, page.api, rates.api, documents.api, linksApi]
   const all = async () => [...own, ...(await Promise.all(late.map(({ load }) => load()))).flat()]
-  const apis = [...own, descriptionApi(all), pageAssetsApi(names, openPage, parts.bundlePage)]
+  const apis = [...own, descriptionApi(all), pageAssetsApi(names, openPage, isInvented, parts.bundlePage)]
   const caches = () => ({ ...rates.caches(), finished: finished() })
   const readMetrics = metricsSnapshotOf({
     ...{ db: reads, database, cache, caches, health, scheduler, backups },

@@ -243,6 +243,8 @@ export type Provider = {
   website: string
   /** Off until the operator enables it: until then the database has no row of it. */
   isOptional?: true
+  /** Its values are invented: of a demo. The database is marked with its first row. */
+  isInvented?: true
   /** Line that names the source, as its terms require. */
   attribution: string
   /** URL of its terms; undefined: none are published. */

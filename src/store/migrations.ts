@@ -319,6 +319,11 @@ INSERT INTO mail_left (mailbox_id, uidvalidity, uid, size, at, reason, parts)
 ALTER TABLE document_mail ADD COLUMN note TEXT;
 `
 
+// Values of a demo, which no source may be named for.
+const INVENTED = `
+ALTER TABLE providers ADD COLUMN invented INTEGER NOT NULL DEFAULT 0 CHECK (invented IN (0, 1));
+`
+
 export const SHARED_MIGRATIONS: readonly Migration[] = [
   ...EARLIER_MIGRATIONS,
   { sql: INDICATORS },
@@ -332,6 +337,7 @@ export const SHARED_MIGRATIONS: readonly Migration[] = [
       postgres: DOUBTS + REPAIRS.postgres + CAUSES.postgres + TOKEN_NAMES + HOOK_HEADERS + LEFT_PARTS,
     },
   },
+  { sql: INVENTED },
 ]
 
 export const SCHEMA_VERSION = schemaVersion(SHARED_MIGRATIONS)

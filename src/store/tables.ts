@@ -62,6 +62,7 @@ export type Tables = DocumentTables & {
     website: string | null
     enabled: Generated<number>
     reported_revision: Generated<number>
+    invented: Generated<number>
   }
   series: {
     id: Generated<number>

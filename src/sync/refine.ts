@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Provider, SeriesGroup, SourceConnection, Window } from '../providers/provider.ts'
 import { atomically, type Lock } from '../store/engine.ts'
-import { selectProviders } from '../store/rates/providers.ts'
+import { findSyncedRow, selectProviders } from '../store/rates/providers.ts'
 import { findRefinableDay, type RefinableDays } from '../store/rates/rates.ts'
 import {
   closeInterruptedRuns,
@@ -65,8 +65,8 @@ export async function refine(
   const rows = await selectProviders(deps.db)
   const closedRuns: SyncRunRow[] = []
   for (const provider of providers) {
-    const row = rows.find(({ code, enabled }) => enabled && code === provider.code)
-    if (!row) continue
+    const row = findSyncedRow(rows, provider)
+    if (!row?.enabled) continue
     const earliestCommit = await findEarliestCommit(deps, provider, row.id)
     closedRuns.push(...(await refineProvider(deps, provider, { ...request, earliestCommit })))
   }

@@ -10,7 +10,7 @@ import { AppError, errorReason } from '../runtime/errors.ts'
 import type { Log, LogFields } from '../runtime/log.ts'
 import { lostDatabaseError } from '../runtime/storage-error.ts'
 import { atomically, type Lock } from '../store/engine.ts'
-import { selectProviders } from '../store/rates/providers.ts'
+import { findSyncedRow, selectProviders } from '../store/rates/providers.ts'
 import { selectRates } from '../store/rates/rates.ts'
 import { selectProviderSeries } from '../store/rates/series.ts'
 import { INTERRUPTED, insertRun, type SyncRunRow } from '../store/rates/sync-runs.ts'
@@ -71,7 +71,7 @@ const LEVELS = { ok: 'info', parcial: 'warn', error: 'error' } as const satisfie
 const PROGRESS_LOG_MS = 30_000
 
 /**
- * Runs a sync over each enabled provider, one after the other.
+ * Runs a sync over each enabled provider, one after the other; never over the source of invented values.
  * @throws AppError `conflict` when a sync is already running on the data directory
  */
 export async function syncAll(
@@ -79,9 +79,9 @@ export async function syncAll(
   providers: readonly Provider[],
   request: SyncRequest,
 ): Promise<SyncResult[]> {
-  const rows = await selectProviders(deps.db)
-  const enabled = providers.filter((one) => rows.some(({ code, enabled }) => enabled && code === one.code))
   return withSyncLock(deps, async (lock) => {
+    const rows = await selectProviders(deps.db)
+    const enabled = providers.filter((one) => findSyncedRow(rows, one)?.enabled)
     await renewOutdatedSums(deps.db, deps.log, lock)
     const signal = AbortSignal.any([request.signal, lock.lost])
     return Array.fromAsync(enabled, (provider) => runProvider(deps, provider, { ...request, signal }, lock))

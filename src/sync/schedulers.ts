@@ -196,6 +196,7 @@ async function startSchedulers(
       )
     const { code, timeZone } = provider
     const timetable = { provider: code, cron: syncCron(provider), timeZone }
+    if (!facts) log.warn('its values are invented, so it is not synchronized', { provider: code })
     const scheduler = facts && createScheduler({ ...timetable, clock, log, facts, run })
     return { timetable, scheduler, wasOk: facts?.lastRun?.status === 'ok' }
   }

@@ -5,7 +5,7 @@
 import { dueDay, dueInWords } from '../domain/rates/freshness.ts'
 import type { Provider, ProviderSettings } from '../providers/provider.ts'
 import { previousTime } from '../runtime/schedule.ts'
-import { selectProviders } from '../store/rates/providers.ts'
+import { findSyncedRow, selectProviders } from '../store/rates/providers.ts'
 import { hasProviderRates } from '../store/rates/rates.ts'
 import { type LastRun, selectNewestRun, selectStartTimes } from '../store/rates/sync-runs.ts'
 import type { ReadDb, SyncTrigger } from '../store/tables.ts'
@@ -48,13 +48,13 @@ export type NextAttempt = {
 /** `next` is undefined when the scheduled time is the next attempt. `why` is the reason for the log. */
 export type StartPlan = { why: string; next: NextAttempt | undefined }
 
-/** Returns undefined for a provider that is not in the database. */
+/** Returns undefined for a provider that is not in the database, or whose values there are invented. */
 export async function readStartFacts(
   db: ReadDb,
   provider: Provider,
   { clock, settings }: { clock: Clock; settings: (provider: Provider) => ProviderSettings },
 ): Promise<StartFacts | undefined> {
-  const row = (await selectProviders(db)).find(({ code }) => code === provider.code)
+  const row = findSyncedRow(await selectProviders(db), provider)
   if (!row) return undefined
   let tokenHash: string | null | undefined
   try {

@@ -11,6 +11,7 @@ import { FailureNotice } from './components/notice.tsx'
 import { Letterhead } from './components/output/letterhead.tsx'
 import { isTransient, oldestArrival, RETRY_MS, refreshCount } from './components/use-api.ts'
 import { formats, texts, view } from './components/view.ts'
+import { source } from './i18n/table-texts.ts'
 import { RatesScreen } from './rates/rates-screen.tsx'
 import { AddSecret, OneTimeLink, SignIn } from './session/lazy-doors.ts'
 import { SessionMenu } from './session/session-menu.tsx'
@@ -48,6 +49,7 @@ export function Page() {
   const isDoor = state === 'out' || (state === 'open' && !isOpenView)
   return (
     <>
+      {source.isInvented && <aside class="invented bold">{texts.value.invented}</aside>}
       <Button class="skip button" onClick={skip}>
         {texts.value.skip}
       </Button>
@@ -161,7 +163,7 @@ function Footer() {
   const words = texts.value
   return (
     <footer class="footer flex quiet tiny full">
-      <p>{words.manualNote}</p>
+      <p>{source.isInvented ? words.inventedSource : words.manualNote}</p>
       <p>{words.zone}</p>
       <a href="docs">{words.reference}</a>
     </footer>

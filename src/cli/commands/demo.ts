@@ -9,6 +9,7 @@ import { createAgent, createCompany, createOwner } from '../../domain/directory/
 import { UPLOAD_WAITS } from '../../http/documents/uploads/receive.ts'
 import { bccr } from '../../providers/bccr/bccr.ts'
 import { FIRST_DAY } from '../../providers/list.ts'
+import type { Provider } from '../../providers/provider.ts'
 import { VERSION } from '../../runtime/assets.ts'
 import { insertApiKey } from '../../store/access/api-keys.ts'
 import { insertToken } from '../../store/access/tokens.ts'
@@ -22,7 +23,7 @@ import { terminalLog } from '../terminal-log.ts'
 import { waitForStop } from './server/serve.ts'
 import { syncLine } from './sync.ts'
 
-const DEMO_BANK = { ...bccr, name: 'Banco de demostración (valores inventados)' }
+const DEMO_BANK: Provider = { ...bccr, isInvented: true }
 const TOKEN = 'demo'
 const TEXTS = {
   en: {

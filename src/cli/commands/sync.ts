@@ -2,7 +2,7 @@ import { FIRST_DAY } from '../../providers/list.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { IndicatorRun } from '../../store/indicators/runs.ts'
-import { selectProviders } from '../../store/rates/providers.ts'
+import { hasInvented, selectProviders } from '../../store/rates/providers.ts'
 import { selectSeries } from '../../store/rates/series.ts'
 import type { SyncRunRow } from '../../store/rates/sync-runs.ts'
 import type { ReadDb } from '../../store/tables.ts'
@@ -60,8 +60,12 @@ export const sync = command({
       const refined = isComplete ? await refineNow(deps, terminal) : []
       const indicatorRuns = isComplete ? await readIndicatorsNow(deps, terminal) : []
       log.flush()
-      if (runs.length === 0)
-        throw new AppError('failed', 'no provider is enabled: see cambista provider list')
+      if (runs.length === 0) {
+        const why = hasInvented(await selectProviders(db))
+          ? 'the values are invented, and no source joins them'
+          : 'no provider is enabled'
+        throw new AppError('failed', `${why}: see cambista provider list`)
+      }
       const laterRuns = [
         ...refined.map((run) => ({ ...run, line: runLine(run) })),
         ...indicatorRuns.map((run) => ({ ...run, line: indicatorLine(run) })),

@@ -1,6 +1,12 @@
 // Reads the file of an export of indicators, as a whole or not at all.
 
-import { addOwnedLine, type OwnedData, quotedStart, readExportLines } from '../rates/export/export-file.ts'
+import {
+  addOwnedLine,
+  markOwners,
+  type OwnedData,
+  quotedStart,
+  readExportLines,
+} from '../rates/export/export-file.ts'
 import {
   type ExportedIndicator,
   INDICATOR_CSV_HEADER,
@@ -27,6 +33,7 @@ export async function readIndicatorFile(chunks: AsyncIterable<Buffer>): Promise<
     header: INDICATOR_CSV_HEADER,
     readLine: readIndicatorLine,
     addLine(line) {
+      if (line.kind === 'invented') return markOwners(indicators, ({ facts }) => facts, line)
       if (line.kind === 'facts') {
         const { facts } = line
         if (!CODE.test(facts.code)) return `${quotedStart(facts.code)} is no code`

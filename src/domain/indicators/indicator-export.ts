@@ -4,7 +4,7 @@
 import { snapshot } from '../../store/engine.ts'
 import { type StoredIndicator, selectIndicators } from '../../store/indicators/indicators.ts'
 import { selectAllIndicatorValues, selectIndicatorCoverage } from '../../store/indicators/values.ts'
-import { selectProviders } from '../../store/rates/providers.ts'
+import { type ProviderRow, selectProviders } from '../../store/rates/providers.ts'
 import type { StoredAtRun } from '../../store/rates/stored-at.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { dayNumber } from '../../values/dates.ts'
@@ -13,42 +13,46 @@ import { type Column, makeColumn } from '../rates/column.ts'
 import { type ExportFormat, encodeExport } from '../rates/export/export-format.ts'
 import { type ExportedIndicator, factsLine, INDICATOR_WRITERS } from './indicator-export-format.ts'
 
-/** Data of an indicator; `runs`: instants by day, ascending. */
+/** Data of indicators with their providers; `runs`: instants by day, ascending. */
 export type IndicatorExport = {
-  facts: ExportedIndicator
-  covered: readonly Interval[]
-  column: Column
-  runs: readonly StoredAtRun[]
+  providers: readonly ProviderRow[]
+  indicators: readonly {
+    facts: ExportedIndicator
+    covered: readonly Interval[]
+    column: Column
+    runs: readonly StoredAtRun[]
+  }[]
 }
 
 /** Reads all stored indicators, disabled ones too, in one state: by code as a number. */
-export function readIndicatorExport(db: ReadDb): Promise<IndicatorExport[]> {
+export function readIndicatorExport(db: ReadDb): Promise<IndicatorExport> {
   return snapshot(db, async (trx) => {
-    const providers = new Map((await selectProviders(trx)).map(({ id, code }) => [id, code]))
+    const providers = await selectProviders(trx)
+    const codes = new Map(providers.map(({ id, code }) => [id, code]))
     const coverage = await selectIndicatorCoverage(trx)
-    const all: IndicatorExport[] = []
-    for (const row of await selectIndicators(trx)) {
-      const facts = exportedIndicator(row, providers.get(row.provider_id) ?? '')
-      all.push({ facts, covered: coverage.get(row.code) ?? [], ...(await readValues(trx, row.code)) })
-    }
-    return all
+    const indicators = await Array.fromAsync(await selectIndicators(trx), async (row) => ({
+      facts: exportedIndicator(row, codes.get(row.provider_id) ?? ''),
+      covered: coverage.get(row.code) ?? [],
+      ...(await readValues(trx, row.code)),
+    }))
+    return { providers, indicators }
   })
 }
 
 /** Text of an export, in parts. */
 export function exportedIndicatorText(
-  indicators: readonly IndicatorExport[],
+  { providers, indicators }: IndicatorExport,
   format: ExportFormat,
 ): Generator<Buffer, void> {
   const all = indicators.map(({ facts, ...data }) => {
     const { provider, code } = facts
     return { ...data, owner: { provider, code }, head: factsLine(facts, format) }
   })
-  return encodeExport(all, INDICATOR_WRITERS[format])
+  return encodeExport(all, INDICATOR_WRITERS[format], providers)
 }
 
 /** Reads values as a column, which takes a tenth of the memory of rows. */
-async function readValues(trx: ReadDb, code: string): Promise<Pick<IndicatorExport, 'column' | 'runs'>> {
+async function readValues(trx: ReadDb, code: string): Promise<{ column: Column; runs: StoredAtRun[] }> {
   const rows = await selectAllIndicatorValues(trx, code)
   const runs: StoredAtRun[] = []
   for (const { value_date: from, stored_at: storedAt } of rows) {

@@ -4,6 +4,7 @@
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
 import type { IndicatorReader } from '../../domain/indicators/reader.ts'
+import { sourceTerms } from '../../domain/rates/active-providers.ts'
 import type { Cross } from '../../domain/rates/crosses.ts'
 import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { DEFAULT_PROVIDER, PROVIDERS } from '../../providers/list.ts'
@@ -262,11 +263,12 @@ function hasSides(code: string): boolean {
 }
 
 function answerSource({ providers }: SnapshotProviders, code: string): AnswerSource {
-  if (code === PROVIDER) {
+  const row = providers?.find((one) => one.code === code)
+  if (code === PROVIDER && !row?.invented) {
     return { name: DEFAULT_PROVIDER.name, notice: 'The bank is to be named as the source' }
   }
-  const name = providers?.find((one) => one.code === code)?.name ?? code
-  return { name, notice: PROVIDERS.find((one) => one.code === code)?.attribution ?? name }
+  const name = row?.name ?? code
+  return { name, notice: (row && sourceTerms(row).attribution) ?? name }
 }
 
 function requestedSide(query: URLSearchParams, keySide: Side): Side {

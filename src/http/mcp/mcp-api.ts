@@ -8,6 +8,7 @@ import type { InvoiceRates } from '../../domain/invoices/rate-check.ts'
 import type { DatabaseState } from '../../domain/operations/database-watch.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
+import { hasInvented } from '../../store/rates/providers.ts'
 import type { AuthorizedToken, Keyring } from '../access/auth.ts'
 import { baseMediaType } from '../endpoint/answers/forms.ts'
 import { nodeContext } from '../endpoint/answers/send.ts'
@@ -72,6 +73,7 @@ export function mcpApi(deps: McpDeps): Api {
   const server = createMcpServer({
     tools: [...createReadTools(rates, documents, invoiceRates), ...createWorkTools(documents)],
     resources: createResources(rates, documents),
+    isInvented: () => hasInvented(rates.cache.snapshot().providers),
     log,
   })
   return {

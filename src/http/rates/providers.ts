@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { sourceTerms } from '../../domain/rates/active-providers.ts'
 import { listProviders } from '../../domain/rates/queries.ts'
-import { PROVIDERS } from '../../providers/list.ts'
 import type { ProviderRow } from '../../store/rates/providers.ts'
 import { jsonForm } from '../endpoint/answers/forms.ts'
 import { Integer, titledObject, withDescription } from '../endpoint/answers/shapes.ts'
@@ -15,6 +15,9 @@ const ProviderOut = titledObject('Provider', {
   country: v.string(),
   website: v.nullable(v.string()),
   enabled: v.boolean(),
+  invented: v.optional(
+    withDescription(v.boolean(), 'true: invented values of a demo, of no bank; else absent'),
+  ),
   attribution: v.optional(withDescription(v.string(), 'The line that names the source, with details=true')),
   terms: v.optional(v.nullable(withDescription(v.string(), 'The page of its terms, with details=true'))),
 })
@@ -36,10 +39,5 @@ export function providersEndpoint(deps: StoredDeps): AnyEndpoint {
 
 function encodeProviders(rows: readonly ProviderRow[], { details }: { details: boolean }): string {
   if (!details) return JSON.stringify(rows)
-  return JSON.stringify(
-    rows.map((row) => {
-      const provider = PROVIDERS.find(({ code }) => code === row.code)
-      return { ...row, attribution: provider?.attribution, terms: provider?.terms ?? null }
-    }),
-  )
+  return JSON.stringify(rows.map((row) => ({ ...row, ...sourceTerms(row) })))
 }

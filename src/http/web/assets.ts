@@ -21,7 +21,8 @@ import type { OpenPage } from './open-page.ts'
 const unpack = promisify(gunzip)
 
 const PAGE = 'page.html'
-const OPEN_PAGE_FILE = 'open-page.html' // made from the page
+/** Attributes of `html` in the files made from the page: of an open network, and of invented values. */
+const PAGE_MARKS = ['', ' data-open', ' data-invented', ' data-open data-invented'] as const
 const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
@@ -53,10 +54,11 @@ type HtmlPath = '/' | '/docs' | '/docs/es' | '/docs/reference' | '/docs/es/refer
 /** `unpacked`: shared by all answers to clients without gzip; absent before the first of them. */
 type PageFile = { packed: Uint8Array; tag: string; unpacked?: Promise<Uint8Array> }
 
-/** API of `/` and its files, without authentication. In an open network `html` of `/` has the attribute data-open. */
+/** API of `/` and its files, without authentication. The attributes of `html` are PAGE_MARKS. */
 export function pageAssetsApi(
   names: HostNames,
   openPage: Pick<OpenPage, 'isOpen'>,
+  isInvented: () => boolean,
   bundlePage: PageBundler | undefined,
 ): Api {
   const checkHost = ownHostGuard(names)
@@ -77,7 +79,8 @@ export function pageAssetsApi(
       ignoresUnknown: true, // an error could repeat a key in the URL
       answer: v.any(),
       async handle({ event }) {
-        const file = await fileNamed(name === PAGE && openPage.isOpen(event) ? OPEN_PAGE_FILE : name)
+        const mark = PAGE_MARKS[Number(openPage.isOpen(event)) + 2 * Number(isInvented())]
+        const file = await fileNamed(name === PAGE ? `${mark}${PAGE}` : name)
         return fileReply(event, name, file, {
           ...HTML_HEADERS,
           'content-security-policy': policy,
@@ -134,7 +137,8 @@ async function readFiles(bundlePage: PageBundler | undefined): Promise<ReadonlyM
   const page = files.get(PAGE)
   if (page) {
     const html = gunzipSync(page).toString()
-    files.set(OPEN_PAGE_FILE, gzipSync(html.replace(/<html(?=[ >])/, '<html data-open')))
+    for (const mark of PAGE_MARKS.slice(1))
+      files.set(`${mark}${PAGE}`, gzipSync(html.replace(/<html(?=[ >])/, `<html${mark}`)))
   }
   return new Map(
     [...files].map(([name, packed]) => {

@@ -2,6 +2,7 @@
 
 import type { IsoDate } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
+import { hasRow } from '../rows.ts'
 import type { ReadDb, Row } from '../tables.ts'
 
 export type IndicatorValueRow = Row<'indicator_values'>
@@ -11,6 +12,14 @@ export type ValueDays = { first: IsoDate; newest: IsoDate }
 
 /** Covered days that were added or removed. */
 export type IndicatorCoverageChange = { kind: 'added' | 'removed'; days: Interval }
+
+/** Returns whether any value of a provider's indicators is stored. */
+export function hasIndicatorValues(db: ReadDb, providerId: number): Promise<boolean> {
+  const values = db
+    .selectFrom('indicator_values')
+    .innerJoin('indicators', 'indicators.code', 'indicator_values.code')
+  return hasRow(values.select('indicators.code').where('provider_id', '=', providerId).limit(1))
+}
 
 /** Selects all values of an indicator, oldest first. */
 export function selectAllIndicatorValues(db: ReadDb, code: string): Promise<IndicatorValueRow[]> {

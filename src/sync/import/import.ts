@@ -10,7 +10,7 @@ import { addDays, type Clock, currentDay } from '../../values/dates.ts'
 import { type LockDeps, withSyncLock } from '../lock.ts'
 import { finishRun } from '../publication.ts'
 import { findRange, type ImportResult, runImport } from './import-run.ts'
-import { matchSeries, type SeriesMatch } from './imported-series.ts'
+import { matchSeries, type SeriesMatch, storeMark } from './imported-series.ts'
 import { importPair } from './pair.ts'
 
 export type ImportDeps = LockDeps & {
@@ -85,13 +85,16 @@ function importProvider(
   { dryRun, replace }: ImportOptions,
 ): Promise<ImportResult<SyncRunRow>> {
   const { db, clock, lock } = deps
-  const [{ provider }] = series as readonly [SeriesMatch, ...SeriesMatch[]]
+  const [{ provider, file }] = series as readonly [SeriesMatch, ...SeriesMatch[]]
   const range = findRange(series.map(({ file }) => file))
   // Stores both sides of a pair together, as a sync does.
   const pairs = Map.groupBy(series, ({ file }) => file.series.pair)
   return runImport(deps, pairs.values(), {
     ...{ provider: provider.code, dryRun, keptValues: 'exact values' },
-    open: (trx, run) => insertRun(trx, { ...run, ...range, provider_id: providerId }),
+    async open(trx, run) {
+      await storeMark(trx, provider, file, clock)
+      return insertRun(trx, { ...run, ...range, provider_id: providerId })
+    },
     importPart: (trx, sides, runId) => importPair(trx, sides, { replace, clock, runId }),
     // The operator sees a failure, so hooks receive the days alone.
     close: (runId, end, cause) =>

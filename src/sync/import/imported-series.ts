@@ -1,11 +1,16 @@
 // Matches imported series with stored ones, by provider and code. Pair and side must be equal.
 
-import type { SeriesInFile } from '../../domain/rates/export/export-file.ts'
+import type { OwnedData, SeriesInFile } from '../../domain/rates/export/export-file.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { AppError } from '../../runtime/errors.ts'
-import { selectProviders } from '../../store/rates/providers.ts'
+import { hasIndicatorValues } from '../../store/indicators/values.ts'
+import { raiseRevision } from '../../store/meta.ts'
+import { takeInstant } from '../../store/rates/change-log.ts'
+import { type ProviderRow, selectProviders, updateInvented } from '../../store/rates/providers.ts'
+import { hasProviderRates } from '../../store/rates/rates.ts'
 import { type SeriesRow, selectSeries } from '../../store/rates/series.ts'
-import type { ReadDb } from '../../store/tables.ts'
+import type { ReadDb, WriteDb } from '../../store/tables.ts'
+import type { Clock } from '../../values/dates.ts'
 
 /** Series of the file with its stored series; undefined: to be inserted. */
 export type SeriesMatch = {
@@ -21,6 +26,13 @@ export async function matchSeries(
   files: readonly SeriesInFile[],
 ): Promise<SeriesMatch[]> {
   const rows = await selectProviders(db)
+  for (const row of rows) {
+    await refuseMixture(
+      db,
+      row,
+      files.filter(({ series }) => series.provider === row.code),
+    )
+  }
   const series = await selectSeries(db)
   return files.map((file) => {
     const { provider: code, external_code, pair, rate_type } = file.series
@@ -44,6 +56,38 @@ export async function matchSeries(
     }
     return { file, stored: storedRow, provider, providerId: row.id }
   })
+}
+
+/**
+ * Rejects invented values for a store with those of the source, and the reverse. A store without values takes both.
+ * @throws AppError `failed`
+ */
+export async function refuseMixture(
+  db: ReadDb,
+  { id, code, invented }: ProviderRow,
+  files: readonly OwnedData[],
+): Promise<void> {
+  const isOther = (one: OwnedData) => one.invented !== invented
+  if (!files.some(isOther)) return
+  if (files.every(isOther) && !(await hasProviderRates(db, id)) && !(await hasIndicatorValues(db, id))) return
+  const kinds = ['of the source', 'invented']
+  const [stored, file] = invented ? kinds.toReversed() : kinds
+  const words = `the values of ${code} are ${stored} here, and ${file} in the file`
+  throw new AppError('failed', `${words}: nothing was imported`)
+}
+
+/** Marks a store without values as the file is, in the transaction before its first value. */
+export async function storeMark(
+  trx: WriteDb,
+  provider: Provider,
+  { invented }: Pick<OwnedData, 'invented'>,
+  clock: Clock,
+): Promise<void> {
+  const row = (await selectProviders(trx)).find(({ code }) => code === provider.code)
+  if (row?.invented === invented) return
+  const at = await takeInstant(trx, clock())
+  await updateInvented(trx, provider, invented === true)
+  await raiseRevision(trx, at)
 }
 
 /** Returns the series of a catalogue entry without a code, with the code of the file. */

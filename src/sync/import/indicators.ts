@@ -26,6 +26,7 @@ import { withSyncLock } from '../lock.ts'
 import { changeDays } from '../windows/answer-coverage.ts'
 import type { ImportDeps, ImportOptions } from './import.ts'
 import { findRange, type ImportResult, runImport, type ValueCounts } from './import-run.ts'
+import { refuseMixture, storeMark } from './imported-series.ts'
 
 /**
  * @throws AppError `conflict` while a sync runs, `failed` for another provider, for the code of a rate, and for values of
@@ -36,10 +37,11 @@ export async function importIndicators(
   files: readonly IndicatorInFile[],
   options: ImportOptions,
 ): Promise<ImportResult<IndicatorRun>[]> {
-  const provider = await matchProvider(deps, files)
-  if (!provider) return []
-  const work = (lock?: Lock) => importFiles({ ...deps, lock }, files, { ...options, ...provider })
-  return [await (options.dryRun ? work() : withSyncLock(deps, work))]
+  const work = async (lock?: Lock) => {
+    const provider = await matchProvider(deps, files)
+    return provider ? [await importFiles({ ...deps, lock }, files, { ...options, ...provider })] : []
+  }
+  return options.dryRun ? work() : withSyncLock(deps, work)
 }
 
 type ProviderMatch = { provider: Provider; providerId: number }
@@ -59,6 +61,7 @@ async function matchProvider(
     if (series.some(({ external_code: code }) => code === facts.code)) {
       throw refusal(`${facts.code} is a rate of ${provider.code}, and no indicator`)
     }
+    await refuseMixture(db, row, files)
     match = { provider, providerId: row.id }
     const tomorrow = addDays(currentDay(clock, provider.timeZone), 1)
     const lastDay = [values.at(-1)?.day ?? '', covered.at(-1)?.to ?? ''].find((day) => day > tomorrow)
@@ -80,7 +83,10 @@ function importFiles(
   const { db, clock, lock } = deps
   return runImport(deps, files, {
     ...{ provider: provider.code, dryRun, keptValues: 'stored values' },
-    open: (trx, run) => insertIndicatorRun(trx, { ...run, ...findRange(files), provider_id: providerId }),
+    async open(trx, run) {
+      await storeMark(trx, provider, { ...files[0] }, clock)
+      return insertIndicatorRun(trx, { ...run, ...findRange(files), provider_id: providerId })
+    },
     importPart: (trx, file, runId) =>
       importIndicator(trx, file, { providerId, replace, runId, now: clock() }),
     close: (runId, end) =>

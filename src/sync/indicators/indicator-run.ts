@@ -18,7 +18,7 @@ import {
 } from '../../store/indicators/open-runs.ts'
 import type { IndicatorRun } from '../../store/indicators/runs.ts'
 import { selectIndicatorCoverage, selectValueDays } from '../../store/indicators/values.ts'
-import { selectProviders } from '../../store/rates/providers.ts'
+import { findSyncedRow, selectProviders } from '../../store/rates/providers.ts'
 import { selectNewestRun } from '../../store/rates/sync-runs.ts'
 import type { IndicatorTrigger, ReadDb } from '../../store/tables.ts'
 import { addDays, currentDay, earliest, endOfDay, latest } from '../../values/dates.ts'
@@ -61,7 +61,7 @@ export async function readIndicators(
 ): Promise<IndicatorRun | undefined> {
   const { db, clock } = deps
   if (!provider.indicators || (await countEnabledIndicators(db)) === 0) return undefined
-  const row = (await selectProviders(db)).find(({ code }) => code === provider.code)
+  const row = findSyncedRow(await selectProviders(db), provider)
   const goodRunEnd = row?.enabled ? await findGoodRunEnd(db, row.id) : undefined
   if (!row || goodRunEnd === undefined) return undefined
   const settings = await usableSettings(deps, provider, goodRunEnd)

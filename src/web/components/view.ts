@@ -3,13 +3,14 @@
 import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
 import { writeStored } from '../api/storage.ts'
 import { PAGE } from '../i18n/page.ts'
-import { type InLanguage, inLanguage, type TextTable } from '../i18n/table-texts.ts'
+import { type InLanguage, inLanguage, source, type TextTable } from '../i18n/table-texts.ts'
 import { createFormats, type Language } from '../model/formats.ts'
 import { applyFragment, encodeFragment, parseFragment, type View } from '../model/fragment.ts'
 
 type Theme = 'light' | 'dark'
 
 const root = document.documentElement
+source.isInvented = root.dataset.invented !== undefined // as the server sent the page
 const prefersDark = matchMedia('(prefers-color-scheme: dark)')
 
 export const view = signal<View>(parseFragment(location.hash))

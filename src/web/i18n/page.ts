@@ -21,6 +21,8 @@ export const PAGE = textTable({
   today: ['Hoy', 'Today'],
   zone: ['Horas de Costa Rica (UTC−6)', 'Times of Costa Rica (UTC−6)'],
   reference: ['Referencia de la API', 'API reference'],
+  invented: ['Valores inventados: demostración', 'Invented values: demonstration'],
+  inventedSource: ['Fuente: Valores inventados', 'Source: Invented values'],
   manualNote: [
     'cambista guarda y muestra los valores tal como los publica el Banco Central.',
     'cambista keeps and shows the values as the central bank publishes them.',

@@ -61,9 +61,9 @@ function valueReader(options: ExportOptions, flags: readonly string[], path: str
   const countValues = (columns: readonly Column[]) => columns.reduce((sum, { days }) => sum + days.length, 0)
   return async ({ db, terminal }) => {
     if (options.indicators) {
-      const indicators = await readIndicatorExport(db)
-      const count = countValues(indicators.map(({ column }) => column))
-      return { text: exportedIndicatorText(indicators, format), count, noun: 'value' }
+      const data = await readIndicatorExport(db)
+      const count = countValues(data.indicators.map(({ column }) => column))
+      return { text: exportedIndicatorText(data, format), count, noun: 'value' }
     }
     const data = await readExportData(db, await openRateCache(db, terminal.providers))
     return { text: exportedText(data, format), count: countValues(data.columns), noun: 'value' }

@@ -1,3 +1,4 @@
+import { sourceTerms } from '../../../domain/rates/active-providers.ts'
 import type { Provider } from '../../../providers/provider.ts'
 import { atomically, type Engine } from '../../../store/engine.ts'
 import { raiseRevision } from '../../../store/meta.ts'
@@ -60,10 +61,7 @@ async function listProviderRows(db: ReadDb, providers: readonly Provider[]): Pro
     })),
   ]
     .toSorted((a, b) => a.id - b.id)
-    .map((row) => {
-      const provider = providers.find(({ code }) => code === row.code)
-      return { ...row, attribution: provider?.attribution, terms: provider?.terms ?? null }
-    })
+    .map((row) => ({ ...row, ...sourceTerms(row, providers) }))
 }
 
 /**

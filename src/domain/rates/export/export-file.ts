@@ -18,8 +18,8 @@ import {
   readOwnedLine,
 } from './export-format.ts'
 
-/** Covered days and values of a series or an indicator in a file, by day. */
-export type OwnedData = { covered: Interval[]; values: ExportedValue[] }
+/** Covered days and values of a series or an indicator in a file, by day. `invented`: those of a demo. */
+export type OwnedData = { covered: Interval[]; values: ExportedValue[]; invented?: true }
 
 export type SeriesInFile = OwnedData & { series: ExportedSeries }
 
@@ -43,6 +43,7 @@ export async function readExport(chunks: AsyncIterable<Buffer>): Promise<SeriesI
     header: csvHeader(RATE_FIELDS),
     readLine: (text, format) => readOwnedLine(text, format, RATE_FIELDS),
     addLine(line) {
+      if (line.kind === 'invented') return markOwners(series, ({ series }) => series, line)
       let last = series.at(-1)
       if (!last || !isDeepStrictEqual(last.series, line.owner)) {
         const { provider, external_code } = line.owner
@@ -103,13 +104,22 @@ function isEnd(line: { kind: string } | ExportEnd): line is ExportEnd {
   return line.kind === 'end'
 }
 
+/** Marks the data of a provider as invented. */
+export function markOwners<D extends OwnedData>(
+  all: readonly D[],
+  owner: (data: D) => { provider: string },
+  { provider }: { provider: string },
+): undefined {
+  for (const one of all) if (owner(one).provider === provider) one.invented = true
+}
+
 /**
  * Adds a line to its owner; returns the fault of an invalid one. `anySign`: zero and negative values are valid. Covered
  * days and values are in order.
  */
 export function addOwnedLine(
   { covered, values }: OwnedData,
-  line: OwnedLine<unknown>,
+  line: Exclude<OwnedLine<unknown>, { kind: 'invented' }>,
   { anySign = false } = {},
 ): string | undefined {
   const fault =

@@ -2,6 +2,7 @@
 // its values. At the end are the number of values and the SHA-256 of all bytes before (decisions#export).
 
 import { createHash } from 'node:crypto'
+import type { ProviderRow } from '../../../store/rates/providers.ts'
 import type { SeriesRow } from '../../../store/rates/series.ts'
 import { ascendingInstants, type StoredAtRun } from '../../../store/rates/stored-at.ts'
 import { type IsoDate, isoDate } from '../../../values/dates.ts'
@@ -30,8 +31,9 @@ export type ExportedValue = {
 /** Last line of a file. */
 export type ExportEnd = { kind: 'end'; count: number; sha256: string }
 
-/** Line of an owner: a series or an indicator. */
+/** Line of an owner: a series or an indicator. Or the mark of a provider whose values are invented. */
 export type OwnedLine<O> =
+  | { kind: 'invented'; provider: string }
   | { kind: 'value'; owner: O; value: ExportedValue }
   | { kind: 'covered'; owner: O; days: Interval }
 
@@ -59,6 +61,7 @@ export const RATE_FIELDS: LineFields<ExportedSeries> = {
 const LINES_AT_ONCE = 2000 // 150 kB, in 1 to 2 ms
 const COVERED = '# covered,'
 const END = '# end,'
+const INVENTED_MARK = '# invented,'
 /** CSV cells that are numbers. */
 const NUMBERS: ReadonlyMap<string, RegExp> = new Map([
   ['series_id', /^\d{1,15}$/],
@@ -68,6 +71,7 @@ const NUMBERS: ReadonlyMap<string, RegExp> = new Map([
 /** Writes the lines of a format. The prefix of an owner is made once for all its lines. */
 export type LineWriter<O> = {
   header: string
+  invented(provider: string): string
   covered(owner: O, days: Interval): string
   /** Start of a line with a value of this owner, up to its day. */
   prefix(owner: O): string
@@ -85,6 +89,7 @@ export function createWriters<O>(fields: LineFields<O>): Record<ExportFormat, Li
   return {
     csv: {
       header: `${csvHeader(fields)}\n`,
+      invented: (provider) => `${INVENTED_MARK}${provider}\n`,
       covered: (owner, { from, to }) => `${COVERED}${cells(owner)},${from},${to}\n`,
       prefix: (owner) => `${cells(owner)},`,
       rest: (day, value, roundedTo, storedAt) =>
@@ -93,6 +98,7 @@ export function createWriters<O>(fields: LineFields<O>): Record<ExportFormat, Li
     },
     ndjson: {
       header: '',
+      invented: (invented) => `${JSON.stringify({ invented })}\n`,
       covered: (owner, { from, to }) =>
         `${JSON.stringify({ ...owner, covered_from: from, covered_to: to })}\n`,
       prefix: (owner) => `${JSON.stringify(owner).slice(0, -1)},"${dayName}":"`,
@@ -121,10 +127,11 @@ export function exportedSeries(series: SeriesRow, provider: string): ExportedSer
   }
 }
 
-/** Encodes an export in parts. */
+/** Encodes an export in parts. The marks of invented values are below the values. */
 export function* encodeExport<O>(
   all: Iterable<ExportedColumn<O>>,
   writer: LineWriter<O>,
+  providers: readonly ProviderRow[],
 ): Generator<Buffer, void> {
   const hash = createHash('sha256')
   const encode = (text: string) => {
@@ -148,6 +155,7 @@ export function* encodeExport<O>(
     }
     count += column.days.length
   }
+  for (const { code, invented } of providers) if (invented) text += writer.invented(code)
   if (text !== '') yield encode(text)
   yield Buffer.from(writer.end(count, hash.digest('hex')))
 }
@@ -159,6 +167,8 @@ export function readOwnedLine<O>(
   fields: LineFields<O>,
 ): OwnedLine<O> | ExportEnd | undefined {
   if (format === 'csv' && line.startsWith(END)) return readCsvEnd(line)
+  if (format === 'csv' && line.startsWith(INVENTED_MARK))
+    return { kind: 'invented', provider: line.slice(INVENTED_MARK.length) }
   const row = format === 'csv' ? csvRow(line, fields) : jsonObject(line)
   return row && readRow(row, fields)
 }
@@ -197,7 +207,8 @@ function readRow<O>(
   row: Record<string, unknown>,
   fields: LineFields<O>,
 ): OwnedLine<O> | ExportEnd | undefined {
-  const { count, sha256, covered_from: from, covered_to: to, value, stored_at } = row
+  const { count, sha256, covered_from: from, covered_to: to, value, stored_at, invented } = row
+  if (typeof invented === 'string') return { kind: 'invented', provider: invented }
   if (typeof count === 'number' && typeof sha256 === 'string') return { kind: 'end', count, sha256 }
   const isOwner = fields.owner.every((name) =>
     name === 'series_id' ? Number.isSafeInteger(row[name]) : typeof row[name] === 'string',

@@ -88,7 +88,7 @@ export function exportedText(
     column: columns[at] ?? EMPTY_COLUMN,
     runs: runs[at] ?? [],
   }))
-  return encodeExport(all, WRITERS[format])
+  return encodeExport(all, WRITERS[format], snapshot.providers)
 }
 
 /** Selects the instants of every series; undefined when one has changed since the snapshot. */

@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto'
 import type { RateType } from '../../../providers/provider.ts'
 import { AppError } from '../../../runtime/errors.ts'
+import { hasInvented } from '../../../store/rates/providers.ts'
 import type { SeriesRow } from '../../../store/rates/series.ts'
 import { type ChangeKind, selectValueChange } from '../../../store/rates/stored-at.ts'
 import type { ReadDb } from '../../../store/tables.ts'
@@ -64,7 +65,7 @@ export async function makeStatement(
 ): Promise<StatementAnswer> {
   const answer = (conversions: Conversions, instant: number, later?: LaterAnswer): StatementAnswer => {
     const asOf = new Date(instant).toISOString()
-    const statement = statementText(query, conversions, asOf)
+    const statement = statementText(query, conversions, asOf, hasInvented(snapshot.providers))
     return { statement, sha256: statementDigest(statement), asOf, conversions, later }
   }
   const { newestInstant = 0 } = snapshot // a store without any commit has no change log either
@@ -99,9 +100,11 @@ function statementText(
   { amount, from, to, day }: Pick<StatementQuery, 'amount' | 'from' | 'to' | 'day'>,
   conversions: Conversions,
   asOf: string,
+  isInvented: boolean,
 ): string {
   const [first, second] = conversions
-  const lines = [FORMAT, `as_of=${asOf}`, `on=${day}`, `amount=${amount} ${from}`]
+  const lines = [FORMAT, ...(isInvented ? ['source=invented'] : []), `as_of=${asOf}`, `on=${day}`]
+  lines.push(`amount=${amount} ${from}`)
   lines.push(`type=${second ? 'both' : first.rateType}`)
   for (const { legs, rate, result } of conversions) {
     lines.push(...legs.map(legLine), `rate=${rate}`, `result=${result} ${to}`)

@@ -1,5 +1,6 @@
 // Catalogue of Frankfurter v2: currencies of a provider, and the enabled providers.
 
+import { sourceTerms } from '../../../domain/rates/active-providers.ts'
 import { listCurrencies } from '../../../domain/rates/crosses.ts'
 import { listSeries, withColumns } from '../../../domain/rates/queries.ts'
 import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
@@ -73,7 +74,7 @@ export function catalogueEndpoints(deps: CompatDeps, root: '/compat/frankfurter/
   ]
 }
 
-/** Describes a provider. The bank has the fields of Frankfurter alone; the others have their attribution too. */
+/** Describes a provider. The bank has the fields of Frankfurter alone; others, and invented values, their attribution too. */
 async function catalogueProvider(
   snapshot: RateSnapshot,
   query: { provider: string; today: IsoDate },
@@ -81,18 +82,20 @@ async function catalogueProvider(
   const all = await currencies(snapshot, query)
   const days = (pick: (one: CatalogueCurrency) => IsoDate | null) =>
     all.flatMap((one) => pick(one) ?? []).sort()
-  const { name, website, country } = snapshot.providers.find(({ code }) => code === query.provider) ?? {}
+  const row = snapshot.providers.find(({ code }) => code === query.provider)
+  const { name, website, country, invented } = row ?? {}
+  const { attribution, terms } = sourceTerms(row ?? { code: query.provider })
   const isBank = query.provider === PROVIDER
   const details = PROVIDERS.find(({ code }) => code === query.provider)
   return {
     ...{ key: query.provider.toUpperCase(), name, country_code: isBank ? 'CR' : country },
     ...{ rate_type: 'reference rate', pivot_currency: isBank ? 'CRC' : snapshot.pivot(query.provider) },
-    ...{ data_url: website, terms_url: details?.terms ?? null },
+    ...{ data_url: website, terms_url: terms },
     start_date: days(({ start_date }) => start_date)[0] ?? null,
     end_date: days(({ end_date }) => end_date).at(-1) ?? null,
     ...{ publish_cadence: 'daily', publishes_missed: isBank ? 0 : details?.benchmark.staleDays },
     currencies: all.map(({ iso_code }) => iso_code),
-    ...(!isBank && { attribution: details?.attribution }),
+    ...((!isBank || invented) && { attribution }),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { source } from '../../i18n/table-texts.ts'
 import type { CopiedRows } from '../../model/files/copy.ts'
 import { Button } from '../button.tsx'
 import { icons } from '../icons.tsx'
@@ -19,7 +20,7 @@ export function CopyButton(props: {
   const { copied, notCopied } = texts.value
   const [result, setResult] = useState<'copied' | 'failed' | undefined>(undefined)
   const copy = () =>
-    encodeCopy(props.content())
+    encodeCopy(withSource(props.content()))
       .then(writeClipboard)
       .then(
         () => setResult('copied'),
@@ -42,6 +43,12 @@ export function CopyButton(props: {
       </span>
     </Button>
   )
+}
+
+/** Adds the source to a table of invented values. */
+function withSource(content: string | CopiedRows): string | CopiedRows {
+  const isTable = source.isInvented && typeof content !== 'string' && content.length > 1
+  return isTable ? [...content, [texts.value.inventedSource]] : content
 }
 
 type Copy = { text: string; html?: string }
