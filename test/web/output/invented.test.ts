@@ -12,8 +12,8 @@ import { fill, startSession, waitForIdle } from '../states.ts'
 import {
   assertClean,
   chooseFile,
-  lastCopy,
   listDownloads,
+  nextCopy,
   openBrowser,
   openPageApp,
   openVisit,
@@ -115,7 +115,7 @@ for (const language of ['es', 'en'] as const) {
     const closes = await show(language, SCREENS[1] ?? '')
     await closes.page.waitForSelector('.months .buttons button:enabled')
     await closes.page.click('.months .buttons button')
-    const { text, html } = await lastCopy(closes)
+    const { text, html } = await nextCopy(closes)
     assert.equal(text.trimEnd().split('\r\n').at(-1), source)
     assert.match(html, new RegExp(`>${source}</td></tr></table>$`))
     const list = await show(language, '#rates/list')
@@ -126,6 +126,6 @@ for (const language of ['es', 'en'] as const) {
     await waitForIdle(list.page)
     assert.doesNotMatch(await screenText(list), BANK)
     await list.page.click('.list-result .buttons > button')
-    assert.equal((await lastCopy(list)).text.trimEnd().split('\r\n').at(-1), source)
+    assert.equal((await nextCopy(list)).text.trimEnd().split('\r\n').at(-1), source)
   })
 }
