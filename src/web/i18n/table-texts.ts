@@ -1,5 +1,6 @@
 // Tables of texts with both languages side by side, so that none is translated alone.
 
+import { signal } from '@preact/signals'
 import type { Language } from '../model/formats.ts'
 
 type Translation = readonly [es: string, en: string]
@@ -16,30 +17,12 @@ export type InLanguage<T> = {
       : InLanguage<T[Name]>
 }
 
-/** Set before the first text. With invented values no text names the bank. */
+export type Text = (...values: never[]) => string
+
+/** Set before the first text. */
 export const source = { isInvented: false }
-
-const BANK =
-  /(\b(?:[Ee]l|[ad]el|al|[Tt]he) )?(?:(?:Banco Central|[Cc]entral [Bb]ank)(?: (?:de|of) Costa Rica)?(?: \(BCCR\))?|BCCR)( (?=[a-z]))?/g
-const LAW = /\b(?:Ley|Law) \d/ // laws name the bank itself
-const INVENTED = {
-  es: { bank: 'banco inventado', values: 'Valores inventados', rest: 'Valores inventados ' },
-  en: { bank: 'invented bank', values: 'Invented values', rest: 'Invented ' },
-}
-
-/** Replaces the name of the bank in a text of the page. */
-function renameBank(text: string, language: Language): string {
-  if (!source.isInvented || LAW.test(text)) return text
-  const { bank, values, rest } = INVENTED[language]
-  return text.replace(BANK, (_, article?: string, space = '') =>
-    article ? article + bank + space : space === '' ? values : rest,
-  )
-}
-
-/** Hides the bank's name in a value of a text, such as the name of an issuer. */
-function hideName(value: unknown): unknown {
-  return typeof value === 'string' ? value.replace(/BCC|entr/g, '$&\0') : value
-}
+/** With invented values no text names the bank (invented-source.ts). */
+export const rename = signal<((text: Text, language: Language) => Text) | undefined>(undefined)
 
 /** Declares a table; the compiler requires both languages of each text. */
 export function textTable<const T extends TextTable>(table: T): T {
@@ -49,13 +32,10 @@ export function textTable<const T extends TextTable>(table: T): T {
 export function inLanguage<T extends TextTable>(table: T, language: Language): InLanguage<T> {
   const index = language === 'es' ? 0 : 1
   const texts = Object.entries(table).map(([name, entry]) => {
-    if (typeof entry !== 'function')
-      return [name, isPair(entry) ? renameBank(entry[index], language) : inLanguage(entry, language)]
-    const fill = (...values: never[]) =>
-      source.isInvented
-        ? renameBank(entry(...(values.map(hideName) as never[]))[index], language).replaceAll('\0', '')
-        : entry(...values)[index]
-    return [name, fill]
+    if (typeof entry !== 'function' && !isPair(entry)) return [name, inLanguage(entry, language)]
+    const own: Text = (...values) => (typeof entry === 'function' ? entry(...values) : entry)[index]
+    const text = rename.value?.(own, language) ?? own
+    return [name, typeof entry === 'function' ? text : text()]
   })
   return Object.fromEntries(texts)
 }

@@ -91,7 +91,7 @@ const PARAMETERS: Record<string, string[]> = {
 
 const FIELDS: Record<string, string> = {
   '/api/v1/health': 'status database scheduler providers series rates last_sync exact? detail?',
-  '/api/v1/providers': 'id code name country website? enabled attribution? terms?',
+  '/api/v1/providers': 'id code name country website? enabled attribution? terms? invented?',
   '/api/v1/series':
     'id provider_id external_code name base_currency quote_currency rate_type unit? periodicity? ' +
     'first_data_date? last_data_date? enabled',

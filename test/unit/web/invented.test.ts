@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, test } from 'node:test'
-import { inLanguage, source, type TextTable, textTable } from '../../../src/web/i18n/table-texts.ts'
+import { renameSource } from '../../../src/web/i18n/invented-source.ts'
+import { inLanguage, rename, source, type TextTable, textTable } from '../../../src/web/i18n/table-texts.ts'
 
 const FOLDER = join(import.meta.dirname, '../../../src/web/i18n')
 const BANK = /BCCR|Banco Central|[Cc]entral [Bb]ank/
@@ -17,7 +18,7 @@ const VALUES: readonly (readonly unknown[])[] = [
 ]
 
 afterEach(() => {
-  source.isInvented = false
+  rename.value = undefined
 })
 
 /** Lists the texts of a table in a language. */
@@ -40,11 +41,13 @@ function fillText(fill: (...values: unknown[]) => unknown): string[] {
 
 for (const language of ['es', 'en'] as const) {
   test(`no text names the bank where values are invented, ${language}`, async () => {
-    source.isInvented = true
+    rename.value = renameSource
     let renamed = 0
     for (const file of readdirSync(FOLDER)) {
       const tables = Object.values((await import(join(FOLDER, file))) as Record<string, unknown>)
-      for (const table of tables.filter((one) => typeof one === 'object' && one !== source)) {
+      for (const table of tables.filter(
+        (one) => typeof one === 'object' && one !== source && one !== rename,
+      )) {
         for (const text of listTexts(inLanguage(table as TextTable, language))) {
           assert.ok(LAW.test(text) || !BANK.test(text), `${file}: ${text}`)
           renamed += /invent/i.test(text) ? 1 : 0
@@ -69,7 +72,7 @@ test('texts of the bank are as they are written', () => {
 })
 
 test('laws and names of issuers are not renamed', () => {
-  source.isInvented = true
+  rename.value = renameSource
   const [es, en] = [inLanguage(TABLE, 'es'), inLanguage(TABLE, 'en')]
   const own = [
     'Fuente: Valores inventados, paridad',

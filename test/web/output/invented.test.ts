@@ -49,6 +49,7 @@ async function show(language: Language, fragment: string): Promise<Visit> {
 /** Visible text of the screen, without the law that names the bank. */
 async function screenText({ page }: Visit): Promise<string> {
   return page.$eval('#app', (root) =>
+    // biome-ignore lint/performance/useDomNodeTextContent: hidden text is no part of the screen
     (root as HTMLElement).innerText.replaceAll(/^.*(?:Ley|Law) \d.*$/gm, ''),
   )
 }
@@ -65,6 +66,7 @@ for (const language of ['es', 'en'] as const) {
       await visit.page.goto(`${visit.url}/${fragment}`)
       await waitForIdle(visit.page)
       await visit.page.evaluate(() => scrollTo(0, document.body.scrollHeight))
+      await waitForIdle(visit.page) // a section that comes into view loads
       const top = await visit.page.$eval('.invented', (one) => one.getBoundingClientRect().top)
       assert.equal(top, 0, `the band of ${fragment} stays in view`)
       texts.push(await screenText(visit))
