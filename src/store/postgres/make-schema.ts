@@ -15,6 +15,7 @@ import {
 import type { ReadDb, WriteDb } from '../tables.ts'
 import { buildFault, schemaHash } from '../unreleased.ts'
 import { LEASE_TIMES, type LeaseTimes, takeLease } from './lease.ts'
+import { isConnectionLost } from './postgres-errors.ts'
 import { rawQuery } from './raw-query.ts'
 import { leasesTable } from './schema.ts'
 import { migrationSteps, runStatement, type Step, schemaText } from './steps.ts'
@@ -22,6 +23,8 @@ import { migrationSteps, runStatement, type Step, schemaText } from './steps.ts'
 const PATIENCE_MS = 60_000
 const FIRST_WAIT_MS = 50
 const LONGEST_WAIT_MS = 500
+// A node that upgrades ends each of both connections once.
+const MOST_LOSSES = 2
 const SESSIONS_MS = 2000
 const IDLE_MS = 20
 // Errors of `if not exists` when another session creates the same table or row at the same time.
@@ -82,19 +85,15 @@ export async function selectVersions(
  *   change
  */
 export async function makeSchema(db: WriteDb, changes: WriteDb, options: SchemaOptions = {}): Promise<void> {
-  const { migrations = SHARED_MIGRATIONS, migrate = true, movingFrom } = options
   const until = performance.now() + PATIENCE_MS
   let pause = FIRST_WAIT_MS
+  let losses = 0
   while (true) {
-    const versions = await selectVersions(db, migrations)
-    refuseMoving(versions, movingFrom)
-    if (versions?.isKnown) {
-      if (migrate) await clearSchemaHash(db, versions, migrations)
-      return
+    try {
+      if (await makeOrWait(db, changes, options)) return
+    } catch (error) {
+      if (!isConnectionLost(error) || ++losses > MOST_LOSSES) throw error
     }
-    await refuseForeign(db, versions, migrations)
-    if (!migrate) throw migrationError(versions, migrations)
-    await makeUnderLock(db, changes, options)
     if (performance.now() > until) {
       throw new AppError(
         'failed',
@@ -104,6 +103,21 @@ export async function makeSchema(db: WriteDb, changes: WriteDb, options: SchemaO
     await wait(pause)
     pause = Math.min(pause * 2, LONGEST_WAIT_MS)
   }
+}
+
+/** Makes the schema unless another node does; returns whether the schema was there. */
+async function makeOrWait(db: WriteDb, changes: WriteDb, options: SchemaOptions): Promise<boolean> {
+  const { migrations = SHARED_MIGRATIONS, migrate = true, movingFrom } = options
+  const versions = await selectVersions(db, migrations)
+  refuseMoving(versions, movingFrom)
+  if (versions?.isKnown) {
+    if (migrate) await clearSchemaHash(db, versions, migrations)
+    return true
+  }
+  await refuseForeign(db, versions, migrations)
+  if (!migrate) throw migrationError(versions, migrations)
+  await makeUnderLock(db, changes, options)
+  return false
 }
 
 /**
@@ -192,12 +206,12 @@ async function makeUnderLock(db: WriteDb, changes: WriteDb, options: SchemaOptio
       await atomically(db, (trx) => runInOrder(trx, steps), lock)
       return
     }
-    for (const { statement, ends } of steps) {
+    for (const [at, { statement, ends }] of steps.entries()) {
       lock.lost.throwIfAborted()
+      if (at === steps.length - 1) await endEarlierSessions(db)
       if (ends) await atomically(db, (trx) => rawQuery(trx, statement), lock)
       else await runStatement(changes, statement)
     }
-    await endEarlierSessions(db)
   } finally {
     await lock.release()
   }
@@ -206,7 +220,8 @@ async function makeUnderLock(db: WriteDb, changes: WriteDb, options: SchemaOptio
 /**
  * Ends the sessions of other nodes that began before now, each once it is idle. PostgreSQL refuses their earlier plans
  * of `select *` from a table with a new column. A node of 1.0.0 answers with 500 then. A session that is never idle
- * remains, since a statement on its way would be lost.
+ * remains, since a statement on its way would be lost. The new version is stored afterwards: so a node of this program
+ * loses a session in `makeSchema` alone.
  */
 async function endEarlierSessions(db: WriteDb): Promise<void> {
   const { rows } = await rawQuery<{ now: string }>(db, 'select clock_timestamp()::text as now')
