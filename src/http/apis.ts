@@ -17,7 +17,6 @@ import type { CacheState, RateCache } from '../domain/rates/rate-cache.ts'
 import { DEFAULT_PROVIDER } from '../providers/list.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Engine } from '../store/engine.ts'
-import { hasInvented } from '../store/rates/providers.ts'
 import type { ReadDb } from '../store/tables.ts'
 import type { Schedulers } from '../sync/schedulers.ts'
 import type { Keyring } from './access/auth.ts'
@@ -100,7 +99,7 @@ export function createApis(
   const { cache, past, indicators } = parts.rates
   const { blobs, limits, turns, invoices, knownMails, wakeHooks, claiming, ticks } = parts.documents
   const { waiters, clock } = claiming
-  const isInvented = () => hasInvented(cache.snapshot().providers)
+  const isInvented = () => cache.snapshot().isInvented
   const names = { hostNames, proxies, publicUrl }
   const exports = createExports({ db: reads, cache })
   const openPage = createOpenPage({ networks: openNetworks, names, clock })

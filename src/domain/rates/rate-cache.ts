@@ -9,7 +9,7 @@ import { engineSql, snapshot } from '../../store/engine.ts'
 import { selectMeta } from '../../store/meta.ts'
 import { selectNewestInstant } from '../../store/rates/change-log.ts'
 import { type Coverage, selectCoverage } from '../../store/rates/coverage.ts'
-import { type ProviderRow, selectProviders } from '../../store/rates/providers.ts'
+import { hasInvented, type ProviderRow, selectProviders } from '../../store/rates/providers.ts'
 import { countRates, type RateCounts } from '../../store/rates/rates.ts'
 import { type SeriesRow, selectSeries } from '../../store/rates/series.ts'
 import type { ReadDb } from '../../store/tables.ts'
@@ -42,6 +42,7 @@ export type RateSnapshot = {
   /** Instant of the newest commit, in milliseconds since 1970; undefined: nothing was ever stored. */
   readonly newestInstant: number | undefined
   readonly providers: readonly ProviderRow[]
+  readonly isInvented: boolean
   readonly series: readonly SeriesRow[]
   /** Days of a series that were requested and validly answered. */
   coveredDays(seriesId: number): CoveredDays
@@ -211,6 +212,7 @@ function makeSnapshot(
   return {
     ...meta,
     providers,
+    isInvented: hasInvented(providers),
     series,
     coveredDays: (id) => covered.get(id) ?? NOT_COVERED,
     pairs: createPairFinder(providers, series),

@@ -8,7 +8,6 @@ import type { InvoiceRates } from '../../domain/invoices/rate-check.ts'
 import type { DatabaseState } from '../../domain/operations/database-watch.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
-import { hasInvented } from '../../store/rates/providers.ts'
 import type { AuthorizedToken, Keyring } from '../access/auth.ts'
 import { baseMediaType } from '../endpoint/answers/forms.ts'
 import { nodeContext } from '../endpoint/answers/send.ts'
@@ -73,7 +72,7 @@ export function mcpApi(deps: McpDeps): Api {
   const server = createMcpServer({
     tools: [...createReadTools(rates, documents, invoiceRates), ...createWorkTools(documents)],
     resources: createResources(rates, documents),
-    isInvented: () => hasInvented(rates.cache.snapshot().providers),
+    isInvented: () => rates.cache.snapshot().isInvented,
     log,
   })
   return {

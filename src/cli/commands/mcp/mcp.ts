@@ -15,7 +15,6 @@ import { AppError } from '../../../runtime/errors.ts'
 import { openModeFault } from '../../../runtime/open-mode.ts'
 import { openBlobReader } from '../../../store/blobs/open-blobs.ts'
 import { openReader } from '../../../store/open-engine.ts'
-import { hasInvented } from '../../../store/rates/providers.ts'
 import type { StorageConfig } from '../../../store/storage-config.ts'
 import { providerFloor } from '../../../sync/windows/order.ts'
 import { command, type Terminal } from '../../command.ts'
@@ -68,7 +67,7 @@ async function serveData(config: StorageConfig, terminal: Terminal, streams: Str
   const server = createMcpServer({
     tools: createReadTools(rates, documents, invoiceRates),
     resources: createResources(rates, documents),
-    isInvented: () => hasInvented(cache.snapshot().providers),
+    isInvented: () => cache.snapshot().isInvented,
     log: terminalLog(terminal, { level: 'info', format: 'text' }),
   })
   await serveLines(streams, async ({ value }) => {

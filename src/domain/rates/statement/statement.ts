@@ -4,7 +4,6 @@
 import { createHash } from 'node:crypto'
 import type { RateType } from '../../../providers/provider.ts'
 import { AppError } from '../../../runtime/errors.ts'
-import { hasInvented } from '../../../store/rates/providers.ts'
 import type { SeriesRow } from '../../../store/rates/series.ts'
 import { type ChangeKind, selectValueChange } from '../../../store/rates/stored-at.ts'
 import type { ReadDb } from '../../../store/tables.ts'
@@ -65,7 +64,7 @@ export async function makeStatement(
 ): Promise<StatementAnswer> {
   const answer = (conversions: Conversions, instant: number, later?: LaterAnswer): StatementAnswer => {
     const asOf = new Date(instant).toISOString()
-    const statement = statementText(query, conversions, asOf, hasInvented(snapshot.providers))
+    const statement = statementText(query, conversions, asOf, snapshot.isInvented)
     return { statement, sha256: statementDigest(statement), asOf, conversions, later }
   }
   const { newestInstant = 0 } = snapshot // a store without any commit has no change log either
